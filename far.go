@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
 
@@ -53,13 +54,19 @@ func (e *FarError) In(place *table.Error) *table.Error {
 
 // checkFeatures refuses the first row with a feature beyond Farthest. NaN is one that is not known.
 func (m *Model) checkFeatures(x *mat.Dense) error {
-	if n, d := x.Dims(); n > 0 && d != m.coding.Len() {
-		panic(fmt.Sprintf("lossep: rows of %d entries, not of %d as the recipe encodes them", d, m.coding.Len()))
+	return CheckFar(x, m.recipe, m.coding, m.opinions[0].Inputs())
+}
+
+// CheckFar refuses the first row with a feature beyond Farthest, of those that a model with these
+// training rows is asked about, with a *FarError. NaN is a feature that is not known.
+func CheckFar(x *mat.Dense, r *recipe.Recipe, c *recipe.Coding, known *mat.Dense) error {
+	n, d := x.Dims()
+	if n > 0 && d != c.Len() {
+		panic(fmt.Sprintf("lossep: rows of %d entries, not of %d as the recipe encodes them", d, c.Len()))
 	}
-	n, _ := x.Dims()
 	for i := range n {
 		if slices.ContainsFunc(x.RawRowView(i), func(z float64) bool { return math.Abs(z) > Farthest }) {
-			return m.far(x, i)
+			return Far(x, i, r, c, known)
 		}
 	}
 	return nil
@@ -67,17 +74,22 @@ func (m *Model) checkFeatures(x *mat.Dense) error {
 
 // far is the error of a row.
 func (m *Model) far(x *mat.Dense, row int) error {
-	e := &FarError{Row: row, Standardised: m.recipe.Standardize}
+	return Far(x, row, m.recipe, m.coding, m.opinions[0].Inputs())
+}
+
+// Far is the error of a row, given the training rows.
+func Far(x *mat.Dense, row int, r *recipe.Recipe, c *recipe.Coding, known *mat.Dense) *FarError {
+	e := &FarError{Row: row, Standardised: r.Standardize}
 	most := 1.0 // as far as the farthest training row
-	z, known := x.RawRowView(row), m.opinions[0].Inputs()
+	z := x.RawRowView(row)
 	n, _ := known.Dims()
-	for k := range m.coding.Numbers() {
+	for k := range c.Numbers() {
 		reach := 1.0
 		for i := range n {
 			reach = max(reach, math.Abs(known.At(i, k)))
 		}
 		if ratio := math.Abs(z[k]) / reach; ratio > most {
-			e.Column, e.Feature, most = m.coding.Name(k), z[k], ratio
+			e.Column, e.Feature, most = c.Name(k), z[k], ratio
 		}
 	}
 	return e

@@ -2,6 +2,7 @@ package lossep
 
 import (
 	"cmp"
+	"errors"
 	"math/rand/v2"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // A model depends neither on the order in which rows stand in a table nor on how outcomes are
@@ -107,6 +109,9 @@ func (p *Problem) classes() []int {
 func (p *Problem) Folds(groups []int, k int, rng *rand.Rand) ([][]int, error) {
 	order := p.Order()
 	folds, err := compare.GroupFolds(taken(p.classes(), order), taken(groups, order), k, rng)
+	if e := (*compare.FoldError)(nil); errors.As(err, &e) && e.Class != "" {
+		e.Class = "outcome " + table.Quote(p.Recipe.Target.Outcomes[p.Labels[order[e.Of]]])
+	}
 	if err != nil {
 		return nil, err
 	}

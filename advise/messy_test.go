@@ -259,7 +259,7 @@ func TestMessyFiles(t *testing.T) {
 		},
 		{name: "old Excel", text: "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", message: `messy.csv: this is an old Excel workbook (.xls), not text; save the sheet as CSV`},
 		{name: "a web page", text: "<!DOCTYPE html>\n<html>", message: `messy.csv: this is a web page or XML, not a table of text; download or export the table as CSV`},
-		{name: "JSON", text: `{"rows": [1]}`, message: `messy.csv: this is JSON, not a table of text; write the rows as CSV or Parquet`},
+		{name: "JSON", text: `{"rows": [1]}`, message: `messy.csv: this is JSON, not a table of text; name a file of one object a line .jsonl, uncompressed, or write the rows as CSV or Parquet`},
 		{
 			name: "nearly the target", text: "a,Class\n1,yes\n2,no\n", options: recipe.Options{Target: "class"},
 			message: `messy.csv, line 1, column "class": there is no such column; did you mean "Class"? the 2 columns: "a", "Class"; name one of them, give its number from 1, or say "last"`,

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -20,6 +21,9 @@ import (
 const (
 	// DefaultFolds is the number of folds that Options without one stand for.
 	DefaultFolds = 10
+	// MostRepeats is how often a cross-validation may be repeated: the chance of how rows are dealt
+	// is then a thirtieth of that of one.
+	MostRepeats = 1000
 	// Level is the confidence level of all intervals.
 	Level = 0.95
 	// mostCurrency is how many bytes the name of a currency may have.
@@ -95,8 +99,8 @@ type Audit struct {
 }
 
 // New checks everything that can be checked without a fit. Errors are those of
-// lossep.Prepare, and *lossep.InputError for options that do not fit the rows.
-func New(t *table.Table, o Options) (*Audit, error) {
+// lossep.Prepare, those of the context, and *lossep.InputError for options that do not fit the rows.
+func New(ctx context.Context, t *table.Table, o Options) (*Audit, error) {
 	asked, named := o.Fit, len(o.Methods) > 0
 	// Cases that count nothing are neither learned from nor decided.
 	var notes []string
@@ -158,7 +162,7 @@ func New(t *table.Table, o Options) (*Audit, error) {
 			return nil, err
 		}
 	}
-	if err := a.split(); err != nil {
+	if err := a.split(ctx); err != nil {
 		return nil, err
 	}
 	a.weigh()
@@ -248,6 +252,8 @@ func (o Options) check() error {
 		return bad("folds", "%d is below 2", o.Folds)
 	case o.Repeats < 1:
 		return bad("repeats", "%d is below 1", o.Repeats)
+	case o.Repeats > MostRepeats:
+		return bad("repeats", "%d is above %d", o.Repeats, MostRepeats)
 	case o.CasesPerYear < 0:
 		return bad("cases-per-year", "%d is below 0", o.CasesPerYear)
 	case len(o.Currency) > mostCurrency || strings.ContainsFunc(o.Currency, unicode.IsControl):

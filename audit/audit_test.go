@@ -57,7 +57,7 @@ func sixty(t *testing.T, o Options) *Audit {
 	if o.Folds == 0 {
 		o.Folds = 3
 	}
-	a, err := New(tableOf(t, sixtyRows()), o)
+	a, err := New(t.Context(), tableOf(t, sixtyRows()), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestTestRowsHaveNoSay(t *testing.T) {
 		lines[i+1] = strings.Join(cells, ",")
 	}
 	o.Fit.Utility, o.Fit.Data.Positive, o.Folds = costsOf(t, "fn=5,fp=1"), "bad", 3
-	b, err := New(tableOf(t, strings.Join(lines, "\n")), o)
+	b, err := New(t.Context(), tableOf(t, strings.Join(lines, "\n")), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,6 +306,7 @@ func TestBadOptions(t *testing.T) {
 		"one fold":       {func(o *Options) { o.Folds = 1 }, "folds"},
 		"too many folds": {func(o *Options) { o.Folds = 61 }, "folds"},
 		"no repeats":     {func(o *Options) { o.Repeats = -1 }, "repeats"},
+		"many repeats":   {func(o *Options) { o.Repeats = MostRepeats + 1 }, "repeats"},
 		"references":     {func(o *Options) { o.References = -1 }, "references"},
 		"method":         {func(o *Options) { o.Methods = []lossep.Method{"magic"} }, `"magic" is unknown`},
 		"audited method": {func(o *Options) { o.Fit.Method = "magic" }, `"magic" is unknown`},
@@ -315,11 +316,22 @@ func TestBadOptions(t *testing.T) {
 		o := Options{Fit: lossep.Options{Utility: costsOf(t, "fn=5,fp=1")}}
 		o.Fit.Data.Positive = "bad"
 		c.change(&o)
-		_, err := New(tableOf(t, sixtyRows()), o)
+		_, err := New(t.Context(), tableOf(t, sixtyRows()), o)
 		var input *lossep.InputError
 		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
 		}
+	}
+}
+
+// Dealing rows many times ends with its context.
+func TestSplitsEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o := Options{Repeats: MostRepeats, Fit: lossep.Options{Utility: costsOf(t, "fn=5,fp=1")}}
+	o.Fit.Data.Positive = "bad"
+	if _, err := New(ctx, tableOf(t, sixtyRows()), o); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
 	}
 }
 
@@ -430,7 +442,7 @@ func TestFarRowIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := New(data, Options{
+	a, err := New(t.Context(), data, Options{
 		Folds: 3, Repeats: 1, Methods: []lossep.Method{lossep.EP},
 		Fit: lossep.Options{Data: recipe.Options{Target: "class"}, Utility: costs, Kernel: "linear + constant", Fixed: true},
 	})
@@ -461,7 +473,7 @@ func TestExtremeRatios(t *testing.T) {
 		Data: recipe.Options{Target: "y", KeepScale: true}, Utility: costsOf(t, "fn=1,fp=1"),
 		Method: lossep.EP, Kernel: "linear(variance=1)", Fixed: true,
 	}
-	a, err := New(tableOf(t, text.String()), Options{Fit: fit, Folds: 2, Methods: []lossep.Method{lossep.EP}})
+	a, err := New(t.Context(), tableOf(t, text.String()), Options{Fit: fit, Folds: 2, Methods: []lossep.Method{lossep.EP}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func TestCapacityOnPastCases(t *testing.T) {
 		Fit:           lossep.Options{Data: recipe.Options{Target: "late", Positive: "1"}, Utility: spec, Seed: 1},
 		Probabilities: []string{"p"}, Capacity: []decision.Capacity{{Name: "visit", Most: most}}, Per: "day",
 	}
-	a, err := audit.New(history, o)
+	a, err := audit.New(t.Context(), history, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestCapacityOnPastCases(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	o.Capacity = []decision.Capacity{{Name: "call", Most: 1}}
-	if _, err := audit.New(history, o); err == nil {
+	if _, err := audit.New(t.Context(), history, o); err == nil {
 		t.Error("a capacity of no action is audited")
 	}
 }

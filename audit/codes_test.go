@@ -15,7 +15,7 @@ func TestCodesAreDecidedInEachFold(t *testing.T) {
 	for i := range 120 {
 		fmt.Fprintf(&b, "%d,%d,%d\n", i%4, i*i%97, (i+i%11/10)%2)
 	}
-	a, err := New(tableOf(t, b.String()), Options{
+	a, err := New(t.Context(), tableOf(t, b.String()), Options{
 		Folds: 2, Methods: []lossep.Method{lossep.EP},
 		Fit: lossep.Options{Method: lossep.EP, Kernel: testKernel, Fixed: true, Utility: costsOf(t, "fn=5,fp=1"), DecideCodes: true},
 	})

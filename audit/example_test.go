@@ -22,7 +22,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	a, err := audit.New(example.Table().Subset(rows), audit.Options{
+	a, err := audit.New(context.Background(), example.Table().Subset(rows), audit.Options{
 		Fit: lossep.Options{
 			Data:    recipe.Options{Target: example.Target, Positive: example.Positive},
 			Utility: costs, Method: lossep.EP, Kernel: "rbf(variance=100, lengthscale=10)", Fixed: true,

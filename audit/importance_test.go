@@ -28,7 +28,7 @@ func TestImportance(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%.4f,%.4f,%s,%s\n", rng.NormFloat64(), x, colour, class)
 	}
-	a, err := New(tableOf(t, b.String()), Options{
+	a, err := New(t.Context(), tableOf(t, b.String()), Options{
 		Fit:     lossep.Options{Utility: costsOf(t, "fn=2,fp=1"), Method: lossep.EP, Kernel: "linear + constant"},
 		Methods: []lossep.Method{lossep.EP}, Folds: 4,
 	})
@@ -107,7 +107,7 @@ func effectsByBruteForce(t *testing.T, reading recipe.Options) {
 		reading.Drop = []string{"weight"}
 	}
 	o := lossep.Options{Data: reading, Utility: costsOf(t, "fn=2,fp=1"), Method: lossep.EP, Kernel: "rbf(variance=4, lengthscale=1.2)", Fixed: true}
-	a, err := New(all, Options{Fit: o, Methods: []lossep.Method{lossep.EP}, Folds: 2})
+	a, err := New(t.Context(), all, Options{Fit: o, Methods: []lossep.Method{lossep.EP}, Folds: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestImportanceInPopulation(t *testing.T) {
 		"prevalence": {Prevalence: share, Drop: []string{"weight"}}, "weights": {Weights: "weight"},
 	} {
 		o := lossep.Options{Data: reading, Utility: costsOf(t, "fn=20,fp=1"), Kernel: "linear(variance=5) + constant(variance=5)", Fixed: true}
-		a, err := New(tableOf(t, b.String()), Options{Fit: o, Methods: []lossep.Method{lossep.EP}, Folds: 4})
+		a, err := New(t.Context(), tableOf(t, b.String()), Options{Fit: o, Methods: []lossep.Method{lossep.EP}, Folds: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestImportanceWithInducingPoints(t *testing.T) {
 		}
 		fmt.Fprintln(&b, map[bool]string{true: "yes", false: "no"}[sum > 0])
 	}
-	a, err := New(tableOf(t, b.String()), Options{
+	a, err := New(t.Context(), tableOf(t, b.String()), Options{
 		Fit:     lossep.Options{Utility: costsOf(t, "fn=2,fp=1"), Method: lossep.EP, Kernel: "linear(variance=1) + constant(variance=1)", Fixed: true, Inducing: 12},
 		Methods: []lossep.Method{lossep.EP}, Folds: 2,
 	})

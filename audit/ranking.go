@@ -29,10 +29,14 @@ func (a *Audit) rankings(model string, folds []*Fold, outcome int) []compare.Ran
 	return all
 }
 
-// ranked is a statistic of rankings with its interval.
+// ranked is a statistic of rankings with its interval; nil where all cases are of the outcome or none
+// is, as of a declared grade that does not occur.
 func (a *Audit) ranked(statistic func([]compare.Ranking, float64, *rand.Rand) (value, low, high float64), rankings []compare.Ranking) *Measure {
 	rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, 1<<32)) // the same for all models
 	value, low, high := statistic(rankings, Level, rng)
+	if math.IsNaN(value) || math.IsNaN(low) || math.IsNaN(high) {
+		return nil
+	}
 	return &Measure{value, low, high}
 }
 

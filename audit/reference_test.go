@@ -89,7 +89,7 @@ func TestReferenceOfSome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := New(tableOf(t, text.String()), Options{
+	a, err := New(t.Context(), tableOf(t, text.String()), Options{
 		Fit:     lossep.Options{Method: lossep.EP, Inducing: 60, Utility: spec, Kernel: "rbf + constant"},
 		Methods: []lossep.Method{lossep.EP, lossep.Laplace}, References: 1, Folds: 2,
 	})

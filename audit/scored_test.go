@@ -25,7 +25,7 @@ func scored(t *testing.T, rows int, utility *decision.Spec, column string, o Opt
 		fmt.Fprintf(&b, "%04d,%d,%.3f,%.3f\n", i, y, p, 1-p)
 	}
 	o.Fit.Utility, o.Fit.Data.ID, o.Fit.Data.Target, o.Probabilities = utility, "case", "y", []string{column}
-	a, err := New(tableOf(t, b.String()), o)
+	a, err := New(t.Context(), tableOf(t, b.String()), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestSeveralOutcomes(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := threeWays(t, 60)
-	a, err := New(table, Options{Folds: 3, References: 1, Fit: lossep.Options{Utility: costs, Kernel: "matern32(variance=4, lengthscale=1.5)", Fixed: true, Seed: 1}})
+	a, err := New(t.Context(), table, Options{Folds: 3, References: 1, Fit: lossep.Options{Utility: costs, Kernel: "matern32(variance=4, lengthscale=1.5)", Fixed: true, Seed: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestSeveralOutcomes(t *testing.T) {
 
 // An audit decides by the kernel that a fit would have.
 func TestKernelOfManyRowsOfSeveral(t *testing.T) {
-	a, err := New(threeWays(t, lossep.FullRows+1), Options{Folds: 3})
+	a, err := New(t.Context(), threeWays(t, lossep.FullRows+1), Options{Folds: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestKernelDoesNotCountGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	for groups, want := range map[string]string{"group": lossep.ManyRowsKernel + " + " + lossep.AutoEffects, "": lossep.ManyColumnsKernel + " + " + lossep.AutoEffects} {
-		a, err := New(table, Options{Folds: 3, Fit: lossep.Options{Data: recipe.Options{Groups: groups}}})
+		a, err := New(t.Context(), table, Options{Folds: 3, Fit: lossep.Options{Data: recipe.Options{Groups: groups}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestForTwoOutcomesOnly(t *testing.T) {
 		"corrected is for two outcomes":                  {Fit: lossep.Options{Method: lossep.Corrected}},
 	} {
 		var input *lossep.InputError
-		if _, err := New(table, o); !errors.As(err, &input) || !strings.Contains(err.Error(), says) {
+		if _, err := New(t.Context(), table, o); !errors.As(err, &input) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
@@ -190,7 +190,7 @@ func TestGivenOfSeveral(t *testing.T) {
 		text += fmt.Sprintf("%g,%g,%g,0.333333,0.333333,0.333333,%s,w%d\n", p[0], p[1], p[2], sex, y)
 	}
 	o := Options{Probabilities: []string{"sharp", "flat"}, Recalibrations: Recalibrations(), Folds: 3, By: "sex", Fit: lossep.Options{Utility: costs, Data: recipe.Options{Target: "where"}}}
-	a, err := New(tableOf(t, text), o)
+	a, err := New(t.Context(), tableOf(t, text), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestGivenOfSeveral(t *testing.T) {
 		"invalid probability: 2":                       head + good + good + "2,0.1,0.8,w0\n",
 		"column \"sharp_w2\": there is no such column": strings.ReplaceAll(head+good+good, "sharp_w2", "w2"),
 	} {
-		_, err := New(tableOf(t, wrong), Options{Probabilities: []string{"sharp"}, Folds: 2, Fit: o.Fit})
+		_, err := New(t.Context(), tableOf(t, wrong), Options{Probabilities: []string{"sharp"}, Folds: 2, Fit: o.Fit})
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}

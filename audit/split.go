@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,7 +15,7 @@ import (
 )
 
 // split decides what each fold learns from and what it is judged by.
-func (a *Audit) split() error {
+func (a *Audit) split(ctx context.Context) error {
 	var err error
 	groups := a.opt.Fit.Data.Groups
 	if groups != "" {
@@ -49,6 +50,9 @@ func (a *Audit) split() error {
 		a.notes = append(a.notes, advise.Copies(a.groups)...)
 	}
 	for r := range a.opt.Repeats {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, uint64(r)))
 		folds, err := a.problem.Folds(a.groups, a.opt.Folds, rng)
 		if err != nil {
@@ -72,8 +76,12 @@ func (a *Audit) keepApart() error {
 			}
 		}
 	}
+	judgedBy := make(map[int]bool) // outcomes
 	for k := range a.splits[0] {
 		s := &a.splits[0][k]
+		for _, i := range s.Test {
+			judgedBy[a.outcome(i)] = true
+		}
 		if teachers != nil {
 			judged := make(map[int]bool)
 			for _, i := range s.Test {
@@ -93,6 +101,9 @@ func (a *Audit) keepApart() error {
 			return &lossep.InputError{What: "folds", Msg: fmt.Sprintf(
 				"the %d training rows of fold %d have only one outcome; use fewer folds, so that each has more training rows", len(s.Train), k+1)}
 		}
+	}
+	if !a.several() && len(judgedBy) < 2 { // nothing is found or missed, nor ranked
+		return &lossep.InputError{What: "test", Msg: "all cases that decisions are judged by have one outcome; give cases of both"}
 	}
 	return nil
 }

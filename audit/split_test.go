@@ -16,6 +16,12 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
+// ofOne are visits of one outcome.
+func ofOne(t *testing.T) *table.Table {
+	all := strings.Split(visits(60, 2), "\n")
+	return tableOf(t, strings.Join(slices.DeleteFunc(all, func(line string) bool { return strings.HasSuffix(line, ",no") }), "\n"))
+}
+
 // visits are n cases, three to a patient, day by day, with probabilities of two models.
 func visits(n int, seed uint64) string {
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -49,7 +55,7 @@ func visited(t *testing.T, o Options) (*Audit, *Result) {
 		o.Fit.Kernel, o.Fit.Fixed = testKernel, true
 		o.Fit.Data.Features = []string{"x"}
 	}
-	a, err := New(tableOf(t, visits(150, 1)), o)
+	a, err := New(t.Context(), tableOf(t, visits(150, 1)), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,6 +212,7 @@ func TestBadSplits(t *testing.T) {
 		want string
 	}{
 		"time and test":     {Options{Time: "day", Test: tableOf(t, visits(9, 1))}, "exclude each other"},
+		"test of one":       {Options{Test: ofOne(t)}, "have one outcome"},
 		"repeats by time":   {Options{Time: "day", Repeats: 2}, "repeats"},
 		"no such group":     {Options{Fit: lossep.Options{Data: recipe.Options{Groups: "nobody"}}}, "no such column"},
 		"no such time":      {Options{Time: "sex"}, "neither a number nor a date"},
@@ -216,7 +223,7 @@ func TestBadSplits(t *testing.T) {
 		"groups":            {Options{Fit: lossep.Options{Data: recipe.Options{Groups: "sex"}}, Folds: 3}, "groups"},
 	} {
 		c.o.Fit.Utility = costsOf(t, "fn=5,fp=1")
-		a, err := New(tableOf(t, visits(150, 1)), c.o)
+		a, err := New(t.Context(), tableOf(t, visits(150, 1)), c.o)
 		if err == nil {
 			_, err = a.Summarise(run(t, a))
 		}
@@ -240,7 +247,7 @@ func TestCopiesStayTogether(t *testing.T) {
 	}
 	o := Options{Folds: 5, Methods: []lossep.Method{lossep.EP}}
 	o.Fit = lossep.Options{Method: lossep.EP, Kernel: "rbf(variance=100, lengthscale=0.01)", Fixed: true, Utility: costsOf(t, "fn=1,fp=1")}
-	a, err := New(tableOf(t, b.String()), o)
+	a, err := New(t.Context(), tableOf(t, b.String()), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +280,7 @@ func TestLargeWeightsAreAskedAbout(t *testing.T) {
 		if o.Fit.Data.Groups == "" {
 			o.Fit.Data.Drop = []string{"patient"}
 		}
-		a, err := New(all, o)
+		a, err := New(t.Context(), all, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +310,7 @@ func TestFoldsDoNotDependOnOrder(t *testing.T) {
 	folds := func(lines []string, positive, groups string) (all []string) {
 		o := Options{Repeats: 2, Folds: 4}
 		o.Fit.Data = recipe.Options{Target: "class", Positive: positive, Groups: groups, Features: []string{"x", "good", "sex"}}
-		a, err := New(tableOf(t, strings.Join(lines, "\n")+"\n"), o)
+		a, err := New(t.Context(), tableOf(t, strings.Join(lines, "\n")+"\n"), o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ func costsOf(t *testing.T, text string) *decision.Spec {
 
 func eight(t *testing.T) (*Audit, []*Fold) {
 	t.Helper()
-	a, err := New(tableOf(t, eightRows), Options{
+	a, err := New(t.Context(), tableOf(t, eightRows), Options{
 		Fit:   lossep.Options{Utility: costsOf(t, "fn=5,fp=1"), Method: lossep.Corrected},
 		Folds: 2, Methods: []lossep.Method{lossep.EP, lossep.LossEP}, References: 2,
 	})

@@ -98,7 +98,7 @@ func TestWeightsAreRepeatedCases(t *testing.T) {
 			if name == "fitted" {
 				o.Test = tableOf(t, new)
 			}
-			a, err := New(tableOf(t, cases), o)
+			a, err := New(t.Context(), tableOf(t, cases), o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/lossep/lossep/internal/indices"
 )
@@ -14,9 +15,16 @@ type FoldError struct {
 	K     int // folds asked for
 	Cases int // cases there are, of the class that is meant if there is one
 	Msg   string
+	// Class is what the class is called that Msg is about, if it is about one, and Of a case of it.
+	Class string
+	Of    int
 }
 
-func (e *FoldError) Error() string { return e.Msg }
+func (e *FoldError) Error() string { return strings.TrimPrefix(e.Class+" "+e.Msg, " ") }
+
+func ofClass(labels []int, of, k int, msg string) error {
+	return &FoldError{K: k, Cases: 1, Msg: msg, Class: fmt.Sprintf("class %d", labels[of]), Of: of}
+}
 
 // StratifiedFolds divides cases 0 … len(labels)−1 into k folds at random. Between
 // folds the number of cases of any class, and the number of all cases, differ by at
@@ -29,9 +37,9 @@ func StratifiedFolds(labels []int, k int, rng *rand.Rand) ([][]int, error) {
 	n := len(labels)
 	switch {
 	case k < 2:
-		return nil, &FoldError{k, n, fmt.Sprintf("%d folds leave nothing to compare; ask for at least 2", k)}
+		return nil, &FoldError{K: k, Cases: n, Msg: fmt.Sprintf("%d folds leave nothing to compare; ask for at least 2", k)}
 	case k > n:
-		return nil, &FoldError{k, n, fmt.Sprintf("%d folds of %d cases would leave some empty; ask for at most %d", k, n, n)}
+		return nil, &FoldError{K: k, Cases: n, Msg: fmt.Sprintf("%d folds of %d cases would leave some empty; ask for at most %d", k, n, n)}
 	}
 	// Cases grouped by class, in the order of the labels' values, shuffled within.
 	order := indices.Of(n)
@@ -42,7 +50,7 @@ func StratifiedFolds(labels []int, k int, rng *rand.Rand) ([][]int, error) {
 			end++
 		}
 		if end-start == 1 {
-			return nil, &FoldError{k, 1, fmt.Sprintf("class %d has a single case, so the fold that tests it would be trained without it; give at least 2 cases of each class", labels[order[start]])}
+			return nil, ofClass(labels, order[start], k, "has a single case, so the fold that tests it would be trained without it; give at least 2 cases of each class")
 		}
 		class := order[start:end]
 		rng.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })

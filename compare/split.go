@@ -41,9 +41,9 @@ func GroupFolds(labels, groups []int, k int, rng *rand.Rand) ([][]int, error) {
 	}
 	switch {
 	case k < 2:
-		return nil, &FoldError{k, len(groups), fmt.Sprintf("%d folds leave nothing to compare; ask for at least 2", k)}
+		return nil, &FoldError{K: k, Cases: len(groups), Msg: fmt.Sprintf("%d folds leave nothing to compare; ask for at least 2", k)}
 	case k > len(order):
-		return nil, &FoldError{k, len(order), fmt.Sprintf("%d folds of %d groups would leave some empty; ask for at most %d", k, len(order), len(order))}
+		return nil, &FoldError{K: k, Cases: len(order), Msg: fmt.Sprintf("%d folds of %d groups would leave some empty; ask for at most %d", k, len(order), len(order))}
 	}
 	counts := make(map[int]int) // of each class
 	for _, y := range labels {
@@ -64,7 +64,7 @@ func GroupFolds(labels, groups []int, k int, rng *rand.Rand) ([][]int, error) {
 			}
 			return n == counts[y]
 		}); one >= 0 {
-			return nil, &FoldError{k, 1, fmt.Sprintf("all cases of class %d are of one group, so the fold that tests them would be trained without the class; give at least 2 groups with each class", y)}
+			return nil, ofClass(labels, slices.Index(labels, y), k, "has all its cases in one group, so the fold that tests them would be trained without the class; give at least 2 groups with each class")
 		}
 	}
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
@@ -115,11 +115,11 @@ func Rolling(times []float64, k int) ([]Split, error) {
 	}
 	switch {
 	case k < 1:
-		return nil, &FoldError{k, len(starts), fmt.Sprintf("%d folds leave nothing to compare; ask for at least 1", k)}
+		return nil, &FoldError{K: k, Cases: len(starts), Msg: fmt.Sprintf("%d folds leave nothing to compare; ask for at least 1", k)}
 	case len(starts) < 2:
-		return nil, &FoldError{k, len(starts), "all cases have the same time, so none is before another; give a column of times that differ"}
+		return nil, &FoldError{K: k, Cases: len(starts), Msg: "all cases have the same time, so none is before another; give a column of times that differ"}
 	case len(starts) < k+1:
-		return nil, &FoldError{k, len(starts), fmt.Sprintf("%d different times do not make %d parts, each decided by what was before; ask for at most %d folds", len(starts), k+1, len(starts)-1)}
+		return nil, &FoldError{K: k, Cases: len(starts), Msg: fmt.Sprintf("%d different times do not make %d parts, each decided by what was before; ask for at most %d folds", len(starts), k+1, len(starts)-1)}
 	}
 	var all []Split
 	from, used := 0, 0 // the part ends before starts[used]

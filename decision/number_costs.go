@@ -170,6 +170,9 @@ func (r specReader) numbers(root node) (*NumberCosts, error) {
 			if err != nil {
 				return nil, err
 			}
+			if slices.Contains(e.Columns(), actionName) {
+				return nil, r.faultf(named.values[k], "write a formula of outcome and of columns of other names", "%s: a named action is no number to compute with", quoted(name.text))
+			}
 			s.formulas, s.actions.Choices = append(s.formulas, e), append(s.actions.Choices, name.text)
 		}
 		if len(s.formulas) < 2 {
@@ -234,14 +237,16 @@ func (r specReader) span(n node, a *Actions) error {
 	return nil
 }
 
-// Columns are those that costs are made of.
+// Columns are those that costs are made of. What a unit costs knows no action and no outcome: there
+// these are names of columns like others.
 func (s *NumberCosts) Columns() (names []string) {
-	for _, e := range append([]expr.Expr{s.under, s.over}, s.formulas...) {
-		if e == (expr.Expr{}) {
-			continue
-		}
+	parts := s.formulas
+	if parts == nil {
+		parts = []expr.Expr{s.under, s.over}
+	}
+	for _, e := range parts {
 		for _, name := range e.Columns() {
-			if name != actionName && name != outcomeName && !slices.Contains(names, name) {
+			if (s.formulas == nil || name != actionName && name != outcomeName) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -66,6 +66,25 @@ func TestNumberCostsOutOfBounds(t *testing.T) {
 	}
 }
 
+// What a unit costs knows no outcome and no action: under these names stand columns, which a table has or lacks.
+func TestUnitCostsOfColumns(t *testing.T) {
+	for _, name := range []string{"outcome", "action", "price"} {
+		for _, text := range []string{"under=" + name + ",over=1", "under=1,over=2+" + name} {
+			s, err := decision.ParseNumberCosts(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Columns(); len(got) != 1 || got[0] != name {
+				t.Errorf("%s has the columns %q", text, got)
+			}
+			var of decision.NumberCosts
+			if err := json.Unmarshal([]byte(`{"under":"1","over":"`+name+`"}`), &of); err != nil || len(of.Columns()) != 1 {
+				t.Errorf("%s as JSON: %v, columns %q", name, err, of.Columns())
+			}
+		}
+	}
+}
+
 // What is wrong with costs is said with its place.
 func TestWrongNumberCosts(t *testing.T) {
 	for text, want := range map[string]string{
@@ -79,6 +98,7 @@ func TestWrongNumberCosts(t *testing.T) {
 		"cost: action\naction: []":                        "empty",
 		"cost: action\naction: [a]":                       "not a number",
 		"costs: {a: 1, b: 2}\naction: [1, 2]":             "named actions have no range",
+		"costs:\n  a: 1\n  b: 2 * action + outcome":       "line 3, column 6: \"b\": a named action is no number",
 	} {
 		if _, err := decision.ParseNumberSpec("costs.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

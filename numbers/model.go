@@ -155,10 +155,13 @@ func (m *Model) RowBytes() float64 {
 // Predict is the distribution of the outcome in the cases whose encoded features are the rows of x.
 // A case for which there is none is a *lossep.FarError.
 func (m *Model) Predict(x *mat.Dense) ([]Distribution, error) {
+	if err := lossep.CheckFar(x, m.recipe, m.coding, m.posterior.Inputs()); err != nil {
+		return nil, err
+	}
 	all := m.predict(x)
 	for i, d := range all {
 		if !d.IsFinite() {
-			return nil, &lossep.FarError{Row: i}
+			return nil, lossep.Far(x, i, m.recipe, m.coding, m.posterior.Inputs())
 		}
 	}
 	return all, nil

@@ -3,6 +3,7 @@ package numbers_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -381,5 +382,17 @@ func TestOrderOfRows(t *testing.T) {
 		if b := other.Summary().Shapes[k]; !near(a.Evidence, b.Evidence, 1e-6*math.Abs(a.Evidence)) {
 			t.Errorf("%v: log evidence %v and %v", a.Transform, a.Evidence, b.Evidence)
 		}
+	}
+}
+
+// A case beyond what a kernel takes is refused with its column, even where the kernel would forget it.
+func TestFarNumbers(t *testing.T) {
+	_, m := fit(t, drawn(t, 40, 3, func(a, b float64, rng *rand.Rand) float64 { return a + b + 0.2*rng.NormFloat64() }), "rbf", "under=1,over=1")
+	var far *lossep.FarError
+	if _, err := m.Predict(mat.NewDense(2, 2, []float64{0, 0, 0, 10 * lossep.Farthest})); !errors.As(err, &far) || far.Row != 1 || far.Column != "b" {
+		t.Errorf("a far case: %v", err)
+	}
+	if _, err := m.Predict(mat.NewDense(1, 2, []float64{0, lossep.Farthest / 10})); err != nil {
+		t.Error(err)
 	}
 }

@@ -99,7 +99,7 @@ func (r *Monitor) movedTable() *Table {
 		}
 	}
 	if names := r.outside(); len(names) > 0 {
-		t.Notes = []Note{{Text: fmt.Sprintf("Unknown: most values of %s are beyond all past ones, so past cases do not tell what that costs, and are compared without it. A column that only grows, such as a date, always is: fit without it (--drop %s), or again with newer cases.", list(names), strings.Join(names, ","))}}
+		t.Notes = []Note{{Text: fmt.Sprintf("Unknown: most values of %s are beyond all past ones, so past cases do not tell what that costs, and are compared without it. A column that only grows, such as a date, always is: fit without it, or again with newer cases.", list(names))}}
 	}
 	return t
 }

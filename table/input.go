@@ -61,7 +61,7 @@ func openInput(ctx context.Context, r io.Reader, file string, f *Format, stream 
 	if f.Limits.Bytes > 0 {
 		text = &limitedReader{r: text, file: file, most: f.Limits.Bytes}
 	}
-	if text, err = skipped(text, f.Skip); err != nil {
+	if text, err = skipped(text, file, f); err != nil {
 		return nil, err
 	}
 	final := bufio.NewReaderSize(text, sampleBytes)
@@ -139,7 +139,7 @@ func namedBinary(head []byte, file string) error {
 	case strings.HasPrefix(first, "<!doctype html"), strings.HasPrefix(first, "<html"), strings.HasPrefix(first, "<?xml"):
 		return &Error{File: file, Msg: "this is a web page or XML, not a table of text", Fix: "download or export the table as CSV"}
 	case strings.HasPrefix(first, "{\""), strings.HasPrefix(first, "[{"), strings.HasPrefix(first, "[["), strings.HasPrefix(first, "{\n"):
-		return &Error{File: file, Msg: "this is JSON, not a table of text", Fix: "write the rows as CSV or Parquet"}
+		return &Error{File: file, Msg: "this is JSON, not a table of text", Fix: "name a file of one object a line .jsonl, uncompressed, or write the rows as CSV or Parquet"}
 	}
 	return nil
 }

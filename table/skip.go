@@ -57,6 +57,7 @@ func (l *lines) has(line int) bool {
 // skipReader is a text with some of its lines empty, so that the others keep their numbers.
 type skipReader struct {
 	r     *bufio.Reader
+	file  string
 	skip  lines
 	line  int
 	open  bool   // the line has begun
@@ -76,7 +77,12 @@ func (s *skipReader) Read(p []byte) (int, error) {
 		if err != nil && err != bufio.ErrBufferFull {
 			s.err = err
 		}
-		s.take(piece)
+		if len(piece) > 0 {
+			s.take(piece)
+		}
+		if s.err == io.EOF {
+			s.err = s.beyond()
+		}
 	}
 	if len(s.ready) == 0 {
 		return 0, s.err
@@ -92,6 +98,16 @@ func (s *skipReader) arrived() bool {
 	return bytes.IndexByte(buffered, '\n') >= 0
 }
 
+// beyond is the end of the text, or an error about lines that were named and are after it.
+func (s *skipReader) beyond() error {
+	for _, r := range s.skip.ranges {
+		if r[0] > s.line {
+			return &Error{File: s.file, Msg: fmt.Sprintf("line %d is to be left out, and the file has %s", r[0], Plural(s.line, "line")), Fix: "name lines of the file, from 1, or last"}
+		}
+	}
+	return io.EOF
+}
+
 // take goes on by a line, or by a part of one.
 func (s *skipReader) take(piece []byte) {
 	begins := !s.open
@@ -100,6 +116,7 @@ func (s *skipReader) take(piece []byte) {
 	}
 	ends := bytes.HasSuffix(piece, []byte("\n"))
 	s.open = !ends
+	blank := len(bytes.Trim(piece, " \t\r\n,;|\"")) == 0 // a line that is left out by its number may be the last
 	if s.skip.has(s.line) {
 		piece = piece[len(piece):]
 		if ends {
@@ -110,7 +127,7 @@ func (s *skipReader) take(piece []byte) {
 		s.ready = append(s.ready, piece...)
 		return
 	}
-	if begins && len(bytes.Trim(piece, " \t\r\n,;|\"")) > 0 || len(s.held) > mostHeld {
+	if begins && !blank || len(s.held) > mostHeld {
 		s.ready, s.held = append(s.ready, s.held...), s.held[:0]
 	}
 	s.held = append(s.held, piece...)
@@ -141,13 +158,18 @@ func (t *Table) SureDecimal() (*Table, bool) {
 	return &sure, true
 }
 
-// skipped is the text without the lines that are no rows.
-func skipped(text io.Reader, skip string) (io.Reader, error) {
-	l, err := parseLines(skip)
-	if err != nil || skip == "" {
+// skipped is the text without the lines that are no rows. A header that is no line of the file stands
+// above the first.
+func skipped(text io.Reader, file string, f *Format) (io.Reader, error) {
+	l, err := parseLines(f.Skip)
+	if err != nil || f.Skip == "" {
 		return text, err
 	}
-	return &skipReader{r: bufio.NewReaderSize(text, sampleBytes), skip: l}, nil
+	s := &skipReader{r: bufio.NewReaderSize(text, sampleBytes), file: file, skip: l}
+	if f.Header == HeaderAbove {
+		s.line = -1
+	}
+	return s, nil
 }
 
 // skipAbove is the way to leave out all lines above one.

@@ -22,6 +22,8 @@ func TestSkipLines(t *testing.T) {
 		{rows + "Total,6\n\n;;\n  \n", "last"},
 		{"Title\r\na,b\r\n(kg),\r\n1,x\r\n2,y\r\n3,x\r\nTotal,6\r\n", "1, 3,last"},
 		{"Title\n" + rows + "Total,6\nMean,2\n", "1,6-7"},
+		{"Title\n" + rows + "Total,6\n", "1,6,last"},
+		{rows + "Total,6\nMean,2", "5-9,last"},
 	} {
 		for name, r := range map[string]func(string) *Table{
 			"whole": func(skip string) *Table {
@@ -61,6 +63,33 @@ func TestSkipLines(t *testing.T) {
 	for _, text := range []string{"0", "2-1", "x", "1,,2", "-3", "1-"} {
 		if CheckLines(text) == nil {
 			t.Errorf("%q names lines", text)
+		}
+	}
+}
+
+// Lines that a file does not have are not left out in silence.
+func TestSkipBeyond(t *testing.T) {
+	for _, skip := range []string{"5", "2,7-9", "4-5,6,last"} {
+		_, err := Read(context.Background(), strings.NewReader("a,b\n1,x\n2,y\n3,x\n"), "t.csv", Format{Skip: skip})
+		if err == nil || !strings.Contains(err.Error(), "t.csv: line ") || !strings.Contains(err.Error(), "the file has 4 lines") {
+			t.Errorf("without %s: %v", skip, err)
+		}
+	}
+}
+
+// Where the header is no line of the file, lines are counted from the first below it.
+func TestSkipBelowHeader(t *testing.T) {
+	for skip, want := range map[string]string{"1": "2 3", "2": "1 3", "last": "1 2", "3,last": "1 2", "1-2": "3"} {
+		got, err := Read(context.Background(), strings.NewReader("a,b\n1,x\n2,y\n3,x\n"), "t.jsonl", Format{Skip: skip, Header: HeaderAbove})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		for i := range got.Len() {
+			rows = append(rows, got.Row(i)[0])
+		}
+		if text := strings.Join(rows, " "); text != want {
+			t.Errorf("without %s there are %s, want %s", skip, text, want)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (j *job) audit(ctx context.Context) (any, []Tensor, error) {
 		return nil, nil, err
 	}
 	defer work.Release()
-	a, err := audit.New(j.rows, o)
+	a, err := audit.New(ctx, j.rows, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -183,7 +183,7 @@ func prepareAudit(c *cobra.Command, rows *pastCases, utility *service.Costs, o a
 		}
 	}
 	decideCodes(&o.Fit, t)
-	a, err := audit.New(t, o)
+	a, err := audit.New(c.Context(), t, o)
 	if err == nil && o.Fit.Utility == nil {
 		tellNoCosts(c, a.Problem())
 	}

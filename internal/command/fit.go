@@ -28,7 +28,7 @@ func newFit(place *Place) *cobra.Command {
 		Short: "Fit a model to a table",
 		Long: `Fit a Gaussian-process classifier to a table of past cases, one per row. The outcome is the
 target column; with more than two values, the model is multiclass. The table is CSV (any
-separator), Excel, JSON Lines, Parquet or a folder of Parquet files; text may be compressed
+separator), Excel, JSON Lines, Parquet or a folder of Parquet files; CSV may be compressed
 (.gz, .bz2), and - is standard input.
 
 Costs are part of the model: with --cost fn=5,fp=1 a false negative costs 5 and a false

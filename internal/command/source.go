@@ -35,6 +35,15 @@ type tableInput struct {
 // openInput opens a table of rows: a file, a folder of Parquet files, or "-" for standard
 // input. Of a workbook t says which sheet.
 func openInput(c *cobra.Command, path string, t *service.Table) (*tableInput, error) {
+	in, err := openTable(c, path, t)
+	if err == nil && in.table != nil && t.Format.Skip != "" {
+		in.Close()
+		return nil, usagef("--skip-lines: %s is Parquet, which has no lines; leave it out", path)
+	}
+	return in, err
+}
+
+func openTable(c *cobra.Command, path string, t *service.Table) (*tableInput, error) {
 	if path == "-" {
 		return &tableInput{name: "standard input", text: c.InOrStdin()}, nil
 	}
