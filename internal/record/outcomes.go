@@ -84,7 +84,11 @@ func (r *Recorder) retain() error {
 	if err != nil {
 		return err
 	}
-	for _, path := range files {
+	damaged, err := filepath.Glob(filepath.Join(r.config.Dir, "*", "_damaged-*"+journalExtension))
+	if err != nil {
+		return err
+	}
+	for _, path := range append(files, damaged...) {
 		if info, err := os.Stat(path); err == nil && info.ModTime().Before(limit) {
 			if err := os.Remove(path); err != nil {
 				return err
