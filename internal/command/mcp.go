@@ -44,7 +44,7 @@ commands.`,
 		if err != nil {
 			return err
 		}
-		err = t.server().Run(c.Context(), &mcp.IOTransport{Reader: io.NopCloser(c.InOrStdin()), Writer: unclosed{raw(c.OutOrStdout())}, MaxLineLength: mostAsked})
+		err = t.server().Run(c.Context(), &messages{in: c.InOrStdin(), out: raw(c.OutOrStdout())})
 		if errors.Is(err, io.EOF) {
 			return nil // nobody asks any more
 		}
@@ -57,11 +57,6 @@ const (
 	mostAsked    = 1 << 20  // bytes of a request
 	mostAnswered = 32 << 10 // bytes of an answer: it is read by a language model
 )
-
-// unclosed is a writer that others close.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
 
 // tools are the commands over some files.
 type tools struct {

@@ -138,28 +138,3 @@ func TestToolsReadOnly(t *testing.T) {
 		}
 	}
 }
-
-// TestOversizeRequestsEndTheSession: a line that never ends takes no memory beyond the bound, and the server ends.
-func TestOversizeRequestsEndTheSession(t *testing.T) {
-	table := filepath.Join(t.TempDir(), "new.csv")
-	if err := os.WriteFile(table, example.HeldOutCSV(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	endless := io.MultiReader(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"`), io.LimitReader(letters{}, 64<<20))
-	run(context.Background(), []string{"mcp", table}, endless, io.Discard, io.Discard) // returns
-	for _, c := range [][]string{{"mcp"}, {"mcp", table + ".none"}, {"mcp", table, table}} {
-		if code := run(context.Background(), c, strings.NewReader(""), io.Discard, io.Discard); code != 2 {
-			t.Errorf("%q ends with %d", c, code)
-		}
-	}
-}
-
-// letters is an endless text.
-type letters struct{}
-
-func (letters) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'a'
-	}
-	return len(p), nil
-}
