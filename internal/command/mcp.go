@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/service"
 )
 
@@ -179,12 +181,24 @@ func (t *tools) server() *mcp.Server {
 
 // call runs the command of a tool. Errors in what was asked are *usageError.
 func (t *tools) call(ctx context.Context, of tool, known map[string]any, arguments json.RawMessage) (string, error) {
-	args, err := t.arguments(of, known, arguments)
+	t.one.Lock()
+	defer t.one.Unlock()
+	given, err := members(arguments)
 	if err != nil {
 		return "", err
 	}
-	t.one.Lock()
-	defer t.one.Unlock()
+	model, _ := given["model"].(string)
+	numbers := hasNumbers(t.models[model], t.memory)
+	if numbers {
+		if of.defaults["why"] != "" {
+			return "", usagef("%s: it is for models whose outcomes are categories, and that of %s is a number; ask decide", of.name, model)
+		}
+		of.defaults = nil // all rows are answered
+	}
+	args, err := t.arguments(of, known, given)
+	if err != nil {
+		return "", err
+	}
 	if of.command == "audit" { // whose report is a folder
 		folder, err := os.MkdirTemp("", "lossep-mcp-")
 		if err != nil {
@@ -195,8 +209,10 @@ func (t *tools) call(ctx context.Context, of tool, known map[string]any, argumen
 	}
 	out, said := &bounded{}, &bounded{}
 	code := run(ctx, args, strings.NewReader(""), out, said)
-	notes := strings.TrimSpace(strings.TrimPrefix(said.text.String(), "lossep: "))
+	notes := of.named(strings.TrimSpace(strings.TrimPrefix(said.text.String(), "lossep: ")))
 	switch {
+	case out.over && numbers:
+		return "", usagef("the answer has more than %d bytes; give the command a table with fewer rows", mostAnswered)
 	case out.over:
 		return "", usagef("the answer has more than %d bytes; ask for fewer rows by top, or for larger windows", mostAnswered)
 	case code == 2:
@@ -210,9 +226,32 @@ func (t *tools) call(ctx context.Context, of tool, known map[string]any, argumen
 	return strings.TrimSpace(answer + "\n" + notes), nil
 }
 
-// arguments are those of the command, from the members of a request.
-func (t *tools) arguments(of tool, known map[string]any, raw json.RawMessage) ([]string, error) {
-	var given map[string]any
+// hasNumbers tells whether a model file is one whose outcome is a number. What else is wrong with it, the command says.
+func hasNumbers(path string, memory int64) (is bool) {
+	if path != "" {
+		_ = modelfile.ReadFile(path, memory, func(r *modelfile.Reader) error {
+			is = r.Numbers()
+			return nil
+		})
+	}
+	return is
+}
+
+// writtenFlags are options as commands write them.
+var writtenFlags = regexp.MustCompile(`--[a-z][a-z-]*[a-z]`)
+
+// named writes the options in what a command says as they are asked for.
+func (of tool) named(text string) string {
+	return writtenFlags.ReplaceAllStringFunc(text, func(flag string) string {
+		if name := strings.TrimPrefix(flag, "--"); of.options.Lookup(name) != nil {
+			return service.Fields(name, "")
+		}
+		return flag
+	})
+}
+
+// members are those of a request.
+func members(raw json.RawMessage) (given map[string]any, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	if len(raw) > 0 {
@@ -220,6 +259,11 @@ func (t *tools) arguments(of tool, known map[string]any, raw json.RawMessage) ([
 			return nil, usagef("the arguments are no object: %w", err)
 		}
 	}
+	return given, nil
+}
+
+// arguments are those of the command, from the members of a request.
+func (t *tools) arguments(of tool, known, given map[string]any) ([]string, error) {
 	args := append([]string{of.command, "--max-memory=" + strconv.FormatInt(t.memory, 10)}, of.more...)
 	for _, name := range slices.Sorted(maps.Keys(of.defaults)) {
 		if _, is := given[name]; !is {

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -135,6 +137,41 @@ func TestToolsReadOnly(t *testing.T) {
 			if o.Type() == "FILE" && !slices.Contains(unasked, o.Name) && !slices.Contains([]string{"utility", "cost-matrix", "outcomes", "reference"}, o.Name) {
 				t.Errorf("%s can be asked with the file of %s; say here that it is read only, or in unasked that it is not for requests", of.name, o.Name)
 			}
+		}
+	}
+}
+
+// TestToolsForNumbers: models whose outcome is a number are answered without the options that are for categories.
+func TestToolsForNumbers(t *testing.T) {
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	rows := "price,sold\n"
+	for i := range 40 {
+		rows += fmt.Sprintf("%d,%g\n", i%9, 50-3*float64(i%9)+float64(i*i%7)/2)
+	}
+	if err := os.WriteFile(in("demand.csv"), []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	if code := run(context.Background(), []string{"fit", in("demand.csv"), "--target", "sold", "--cost", "under=15,over=5", "-o", in("m.lossep")}, nil, io.Discard, &said); code != 0 {
+		t.Fatal(said.String())
+	}
+	_, ask := asked(t, in("m.lossep"), in("demand.csv"))
+	for _, c := range []struct {
+		tool, arguments, says string
+		wrong                 bool
+	}{
+		{"decide", `{"model":"m.lossep","table":"demand.csv"}`, `"cost_higher":`, false},
+		{"decide", `{"model":"m.lossep","table":"demand.csv","cost":"under=1,over=9"}`, "decided under under=1,over=9", false},
+		{"decide", `{"model":"m.lossep","table":"demand.csv","top":3}`, "invalid request: top: it is for outcomes that are categories", true},
+		{"explain", `{"model":"m.lossep","table":"demand.csv"}`, "explain: it is for models whose outcomes are categories, and that of m.lossep is a number; ask decide", true},
+		{"audit", `{"table":"demand.csv","target":"sold","cost":"under=15,over=5","folds":2}`, "40 past cases of sold", false},
+		{"audit", `{"table":"demand.csv","target":"sold","cost":"under=15,over=5","by":"price"}`, "invalid request: by: it is for outcomes that are categories", true},
+		{"value", `{"model":"m.lossep","table":"demand.csv"}`, "number", true},
+		{"monitor", `{"model":"m.lossep","table":"demand.csv","window":20}`, "number", true},
+	} {
+		if text, wrong := ask(c.tool, c.arguments); wrong != c.wrong || !strings.Contains(text, c.says) {
+			t.Errorf("%s %s: %.500s", c.tool, c.arguments, text)
 		}
 	}
 }
