@@ -30,8 +30,8 @@ func newMCP() *cobra.Command {
 		Short: "Offer files to a language model as tools (Model Context Protocol)",
 		Long: `Serve the Model Context Protocol over standard input and output, with the tools audit, decide, explain,
 value and monitor. Models (.lossep), costs (.yaml, .yml) and tables, or folders of them, are those that are
-given here, by the last part of their names; nothing else is read, and nothing is written. The arguments of the tools are the options of the
-commands.`,
+given here, by the last part of their names; nothing else is read, no link in a folder and no pipe or device either, and
+nothing is written. The arguments of the tools are the options of the commands.`,
 		Example: `  lossep mcp model.lossep costs.yaml new.csv past.csv
   lossep mcp model.lossep decisions/model decisions/model/_outcomes.jsonl`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -71,8 +71,8 @@ type tools struct {
 func newTools(files []string, memory int64, log io.Writer) (*tools, error) {
 	t := &tools{models: make(map[string]string), costs: make(map[string]string), tables: make(map[string]string), memory: memory, log: log}
 	for _, path := range files {
-		if _, err := os.Stat(path); err != nil {
-			return nil, &usageError{err}
+		if err := readable(path); err != nil {
+			return nil, err
 		}
 		to := t.tables
 		switch filepath.Ext(path) {
@@ -306,9 +306,33 @@ func (t *tools) arguments(of tool, known, given map[string]any) ([]string, error
 // fileOf is the path of a file that was given on the command line.
 func fileOf(what string, paths map[string]string, name string) (string, error) {
 	if path, ok := paths[name]; ok {
-		return path, nil
+		return path, readable(path)
 	}
 	return "", usagef("%s: %q is not among the files that may be read: %s", what, name, strings.Join(slices.Sorted(maps.Keys(paths)), ", "))
+}
+
+// readable refuses what is no regular file, or a folder that has others: a pipe or a device may have no end, and a link in
+// a folder, which others may write to, leads to files that were not given.
+func readable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return &usageError{err}
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return usagef("%s: it is neither a regular file nor a folder; give one", path)
+	case !info.IsDir():
+		return nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return &usageError{err}
+	}
+	for _, e := range entries {
+		if !e.IsDir() && !e.Type().IsRegular() {
+			return usagef("%s: it is no regular file, and nothing else is read in a folder; take it out", filepath.Join(path, e.Name()))
+		}
+	}
+	return nil
 }
 
 // texts are a value as it is typed: one text, those of a list, or name=number of an object.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -173,5 +174,40 @@ func TestToolsForNumbers(t *testing.T) {
 		if text, wrong := ask(c.tool, c.arguments); wrong != c.wrong || !strings.Contains(text, c.says) {
 			t.Errorf("%s %s: %.500s", c.tool, c.arguments, text)
 		}
+	}
+}
+
+// TestToolsReadRegularFiles: a link in a folder to a file that was not given is refused, also one that is made later, and
+// so is a device, which has no end.
+func TestToolsReadRegularFiles(t *testing.T) {
+	dir := t.TempDir()
+	in := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
+	for name, text := range map[string]string{"new.csv": "price,sold\n1,2\n", "outside.parquet": "PAR1"} {
+		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(in("past"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, ask := asked(t, in("past"), in("new.csv"))
+	if err := os.Symlink(in("outside.parquet"), in("past", "b.parquet")); err != nil {
+		t.Skip(err)
+	}
+	link := in("past", "b.parquet") + ": it is no regular file"
+	if text, wrong := ask("audit", `{"table":"past","target":"sold","outcome":"number"}`); !wrong || !strings.Contains(text, link) {
+		t.Errorf("a link: %s", text)
+	}
+	for path, says := range map[string]string{in("past"): link, os.DevNull: "it is neither a regular file nor a folder"} {
+		var said bytes.Buffer
+		if code := run(context.Background(), []string{"mcp", in("new.csv"), path}, strings.NewReader(""), io.Discard, &said); code != 2 || !strings.Contains(said.String(), says) {
+			t.Errorf("%s: %d, %s", path, code, &said)
+		}
+	}
+	if err := errors.Join(os.Remove(in("new.csv")), os.Symlink(os.DevNull, in("new.csv"))); err != nil {
+		t.Fatal(err)
+	}
+	if text, wrong := ask("audit", `{"table":"new.csv","target":"sold","outcome":"number"}`); !wrong || !strings.Contains(text, "it is neither a regular file nor a folder") {
+		t.Errorf("a device: %s", text)
 	}
 }
