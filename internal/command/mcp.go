@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
@@ -65,11 +64,11 @@ type tools struct {
 	models, costs, tables map[string]string // paths by name
 	memory                int64
 	log                   io.Writer
-	one                   sync.Mutex // command at a time: each may take the memory there is
+	one                   chan struct{} // command at a time: each may take the memory there is
 }
 
 func newTools(files []string, memory int64, log io.Writer) (*tools, error) {
-	t := &tools{models: make(map[string]string), costs: make(map[string]string), tables: make(map[string]string), memory: memory, log: log}
+	t := &tools{models: make(map[string]string), costs: make(map[string]string), tables: make(map[string]string), memory: memory, log: log, one: make(chan struct{}, 1)}
 	for _, path := range files {
 		if err := readable(path); err != nil {
 			return nil, err
@@ -181,8 +180,12 @@ func (t *tools) server() *mcp.Server {
 
 // call runs the command of a tool. Errors in what was asked are *usageError.
 func (t *tools) call(ctx context.Context, of tool, known map[string]any, arguments json.RawMessage) (string, error) {
-	t.one.Lock()
-	defer t.one.Unlock()
+	select {
+	case t.one <- struct{}{}:
+		defer func() { <-t.one }()
+	case <-ctx.Done():
+		return "", errors.New("interrupted")
+	}
 	given, err := members(arguments)
 	if err != nil {
 		return "", err
@@ -209,7 +212,10 @@ func (t *tools) call(ctx context.Context, of tool, known map[string]any, argumen
 	}
 	out, said := &bounded{}, &bounded{}
 	code := run(ctx, args, strings.NewReader(""), out, said)
-	notes := of.named(strings.TrimSpace(strings.TrimPrefix(said.text.String(), "lossep: ")))
+	notes := of.named(strings.TrimSpace(said.text.String()))
+	if begin := strings.LastIndex("\n"+notes, "\nlossep: "); begin >= 0 { // the error, after notes on the way to it
+		notes = strings.TrimPrefix(notes[begin:], "lossep: ")
+	}
 	switch {
 	case out.over && numbers:
 		return "", usagef("the answer has more than %d bytes; give the command a table with fewer rows", mostAnswered)

@@ -95,6 +95,50 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	}
 }
 
+// What is cancelled ends: a call that waits for another at once, and one that is under way, which would take minutes.
+func TestCancelled(t *testing.T) {
+	table := heldOut(t)
+	in, to := io.Pipe()
+	from, out := io.Pipe()
+	done := make(chan int)
+	go func() { done <- run(context.Background(), []string{"mcp", table}, in, out, io.Discard) }()
+	send := func(lines ...string) {
+		t.Helper()
+		if _, err := io.WriteString(to, strings.Join(lines, "\n")+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answers := json.NewDecoder(from)
+	audit := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"audit","arguments":{"table":"new.csv","target":"diagnosis","positive":"malignant","cost":"fn=5,fp=1","repeats":50}}}`
+	cancel := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+	for i, lines := range [][]string{
+		{strings.TrimSpace(greeting)},
+		{audit, strings.Replace(audit, `"id":1`, `"id":2`, 1), strings.Replace(cancel, "1}", "2}", 1)},
+		{cancel},
+	} {
+		send(lines...)
+		var answer struct {
+			ID     any
+			Result struct{ Content []struct{ Text string } }
+			Error  struct{ Message string }
+		}
+		if err := answers.Decode(&answer); err != nil {
+			t.Fatal(err)
+		}
+		if want := []any{"hello", 2., 1.}[i]; answer.ID != want {
+			t.Fatalf("%v is answered, not %v: %+v", answer.ID, want, answer)
+		}
+		// One that was cancelled before it began is refused by the protocol, in its own words.
+		if c := answer.Result.Content; i > 0 && answer.Error.Message == "" && (len(c) != 1 || c[0].Text != "failure: interrupted") {
+			t.Errorf("%+v", answer)
+		}
+	}
+	to.Close()
+	if code := <-done; code != 0 {
+		t.Errorf("it ends with %d", code)
+	}
+}
+
 // A line that never ends takes no more memory than a request may have, and an output that fails ends the command.
 func TestEndlessLines(t *testing.T) {
 	table := heldOut(t)
