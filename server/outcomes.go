@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -60,7 +61,8 @@ func (s *Server) outcomes(_ context.Context, x *exchange, m *served, b *body) er
 		all[i] = record.Outcome{ID: o.ID, Outcome: target.Outcomes[y]}
 	}
 	if err := s.config.Record.Outcomes(m.name, target.Column, all); err != nil {
-		return fmt.Errorf("outcomes were not recorded: %w", err)
+		s.log.LogAttrs(context.WithoutCancel(x.request.Context()), slog.LevelError, "outcomes were not recorded", slog.String("request_id", x.id), slog.String("error", err.Error()))
+		return problem.Busy("the outcomes were not recorded, as the server cannot write them, and its log says why under the id " + x.id)
 	}
 	text, err := json.Marshal(OutcomesResponse{len(all)})
 	if err == nil {

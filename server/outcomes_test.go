@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -65,6 +66,23 @@ func TestRecord(t *testing.T) {
 	}
 	if w := ask(newServer(t), http.MethodPost, "/v1/models/loans/outcomes", `{"outcomes":[{"id":"a","outcome":"bad"}]}`); w.Code != http.StatusConflict {
 		t.Errorf("a server that records nothing: %d %s", w.Code, w.Body)
+	}
+}
+
+// Outcomes that cannot be written, as to a full disk, are refused and logged: it is no fault of the server.
+func TestOutcomesCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "loans"), nil, 0o600); err != nil { // where its folder would be
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	s := newServer(t, recording(t, dir), func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	w := ask(s, http.MethodPost, "/v1/models/loans/outcomes", `{"outcomes":[{"id":"a","outcome":"bad"}]}`)
+	if w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), dir) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if !strings.Contains(log.String(), "outcomes were not recorded") || strings.Contains(log.String(), "panic") {
+		t.Error(log.String())
 	}
 }
 

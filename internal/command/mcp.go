@@ -10,15 +10,16 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/service"
 )
 
@@ -28,8 +29,8 @@ func newMCP() *cobra.Command {
 		Short: "Offer files to a language model as tools (Model Context Protocol)",
 		Long: `Serve the Model Context Protocol over standard input and output, with the tools audit, decide, explain,
 value and monitor. Models (.lossep), costs (.yaml, .yml) and tables, or folders of them, are those that are
-given here, by the last part of their names; nothing else is read, and nothing is written. The arguments of the tools are the options of the
-commands.`,
+given here, by the last part of their names; nothing else is read, no link in a folder and no pipe or device either, and
+nothing is written. The arguments of the tools are the options of the commands.`,
 		Example: `  lossep mcp model.lossep costs.yaml new.csv past.csv
   lossep mcp model.lossep decisions/model decisions/model/_outcomes.jsonl`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -44,7 +45,7 @@ commands.`,
 		if err != nil {
 			return err
 		}
-		err = t.server().Run(c.Context(), &mcp.IOTransport{Reader: io.NopCloser(c.InOrStdin()), Writer: unclosed{raw(c.OutOrStdout())}, MaxLineLength: mostAsked})
+		err = t.server().Run(c.Context(), &messages{in: c.InOrStdin(), out: raw(c.OutOrStdout())})
 		if errors.Is(err, io.EOF) {
 			return nil // nobody asks any more
 		}
@@ -58,24 +59,19 @@ const (
 	mostAnswered = 32 << 10 // bytes of an answer: it is read by a language model
 )
 
-// unclosed is a writer that others close.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
-
 // tools are the commands over some files.
 type tools struct {
 	models, costs, tables map[string]string // paths by name
 	memory                int64
 	log                   io.Writer
-	one                   sync.Mutex // command at a time: each may take the memory there is
+	one                   chan struct{} // command at a time: each may take the memory there is
 }
 
 func newTools(files []string, memory int64, log io.Writer) (*tools, error) {
-	t := &tools{models: make(map[string]string), costs: make(map[string]string), tables: make(map[string]string), memory: memory, log: log}
+	t := &tools{models: make(map[string]string), costs: make(map[string]string), tables: make(map[string]string), memory: memory, log: log, one: make(chan struct{}, 1)}
 	for _, path := range files {
-		if _, err := os.Stat(path); err != nil {
-			return nil, &usageError{err}
+		if err := readable(path); err != nil {
+			return nil, err
 		}
 		to := t.tables
 		switch filepath.Ext(path) {
@@ -184,12 +180,28 @@ func (t *tools) server() *mcp.Server {
 
 // call runs the command of a tool. Errors in what was asked are *usageError.
 func (t *tools) call(ctx context.Context, of tool, known map[string]any, arguments json.RawMessage) (string, error) {
-	args, err := t.arguments(of, known, arguments)
+	select {
+	case t.one <- struct{}{}:
+		defer func() { <-t.one }()
+	case <-ctx.Done():
+		return "", errors.New("interrupted")
+	}
+	given, err := members(arguments)
 	if err != nil {
 		return "", err
 	}
-	t.one.Lock()
-	defer t.one.Unlock()
+	model, _ := given["model"].(string)
+	numbers := hasNumbers(t.models[model], t.memory)
+	if numbers {
+		if of.defaults["why"] != "" {
+			return "", usagef("%s: it is for models whose outcomes are categories, and that of %s is a number; ask decide", of.name, model)
+		}
+		of.defaults = nil // all rows are answered
+	}
+	args, err := t.arguments(of, known, given)
+	if err != nil {
+		return "", err
+	}
 	if of.command == "audit" { // whose report is a folder
 		folder, err := os.MkdirTemp("", "lossep-mcp-")
 		if err != nil {
@@ -200,8 +212,13 @@ func (t *tools) call(ctx context.Context, of tool, known map[string]any, argumen
 	}
 	out, said := &bounded{}, &bounded{}
 	code := run(ctx, args, strings.NewReader(""), out, said)
-	notes := strings.TrimSpace(strings.TrimPrefix(said.text.String(), "lossep: "))
+	notes := of.named(strings.TrimSpace(said.text.String()))
+	if begin := strings.LastIndex("\n"+notes, "\nlossep: "); begin >= 0 { // the error, after notes on the way to it
+		notes = strings.TrimPrefix(notes[begin:], "lossep: ")
+	}
 	switch {
+	case out.over && numbers:
+		return "", usagef("the answer has more than %d bytes; give the command a table with fewer rows", mostAnswered)
 	case out.over:
 		return "", usagef("the answer has more than %d bytes; ask for fewer rows by top, or for larger windows", mostAnswered)
 	case code == 2:
@@ -215,9 +232,32 @@ func (t *tools) call(ctx context.Context, of tool, known map[string]any, argumen
 	return strings.TrimSpace(answer + "\n" + notes), nil
 }
 
-// arguments are those of the command, from the members of a request.
-func (t *tools) arguments(of tool, known map[string]any, raw json.RawMessage) ([]string, error) {
-	var given map[string]any
+// hasNumbers tells whether a model file is one whose outcome is a number. What else is wrong with it, the command says.
+func hasNumbers(path string, memory int64) (is bool) {
+	if path != "" {
+		_ = modelfile.ReadFile(path, memory, func(r *modelfile.Reader) error {
+			is = r.Numbers()
+			return nil
+		})
+	}
+	return is
+}
+
+// writtenFlags are options as commands write them.
+var writtenFlags = regexp.MustCompile(`--[a-z][a-z-]*[a-z]`)
+
+// named writes the options in what a command says as they are asked for.
+func (of tool) named(text string) string {
+	return writtenFlags.ReplaceAllStringFunc(text, func(flag string) string {
+		if name := strings.TrimPrefix(flag, "--"); of.options.Lookup(name) != nil {
+			return service.Fields(name, "")
+		}
+		return flag
+	})
+}
+
+// members are those of a request.
+func members(raw json.RawMessage) (given map[string]any, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	if len(raw) > 0 {
@@ -225,6 +265,11 @@ func (t *tools) arguments(of tool, known map[string]any, raw json.RawMessage) ([
 			return nil, usagef("the arguments are no object: %w", err)
 		}
 	}
+	return given, nil
+}
+
+// arguments are those of the command, from the members of a request.
+func (t *tools) arguments(of tool, known, given map[string]any) ([]string, error) {
 	args := append([]string{of.command, "--max-memory=" + strconv.FormatInt(t.memory, 10)}, of.more...)
 	for _, name := range slices.Sorted(maps.Keys(of.defaults)) {
 		if _, is := given[name]; !is {
@@ -267,9 +312,33 @@ func (t *tools) arguments(of tool, known map[string]any, raw json.RawMessage) ([
 // fileOf is the path of a file that was given on the command line.
 func fileOf(what string, paths map[string]string, name string) (string, error) {
 	if path, ok := paths[name]; ok {
-		return path, nil
+		return path, readable(path)
 	}
 	return "", usagef("%s: %q is not among the files that may be read: %s", what, name, strings.Join(slices.Sorted(maps.Keys(paths)), ", "))
+}
+
+// readable refuses what is no regular file, or a folder that has others: a pipe or a device may have no end, and a link in
+// a folder, which others may write to, leads to files that were not given.
+func readable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return &usageError{err}
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return usagef("%s: it is neither a regular file nor a folder; give one", path)
+	case !info.IsDir():
+		return nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return &usageError{err}
+	}
+	for _, e := range entries {
+		if !e.IsDir() && !e.Type().IsRegular() {
+			return usagef("%s: it is no regular file, and nothing else is read in a folder; take it out", filepath.Join(path, e.Name()))
+		}
+	}
+	return nil
 }
 
 // texts are a value as it is typed: one text, those of a list, or name=number of an object.

@@ -1,8 +1,11 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -139,27 +142,72 @@ func TestToolsReadOnly(t *testing.T) {
 	}
 }
 
-// TestOversizeRequestsEndTheSession: a line that never ends takes no memory beyond the bound, and the server ends.
-func TestOversizeRequestsEndTheSession(t *testing.T) {
-	table := filepath.Join(t.TempDir(), "new.csv")
-	if err := os.WriteFile(table, example.HeldOutCSV(), 0o600); err != nil {
+// TestToolsForNumbers: models whose outcome is a number are answered without the options that are for categories.
+func TestToolsForNumbers(t *testing.T) {
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	rows := "price,sold\n"
+	for i := range 40 {
+		rows += fmt.Sprintf("%d,%g\n", i%9, 50-3*float64(i%9)+float64(i*i%7)/2)
+	}
+	if err := os.WriteFile(in("demand.csv"), []byte(rows), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	endless := io.MultiReader(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"`), io.LimitReader(letters{}, 64<<20))
-	run(context.Background(), []string{"mcp", table}, endless, io.Discard, io.Discard) // returns
-	for _, c := range [][]string{{"mcp"}, {"mcp", table + ".none"}, {"mcp", table, table}} {
-		if code := run(context.Background(), c, strings.NewReader(""), io.Discard, io.Discard); code != 2 {
-			t.Errorf("%q ends with %d", c, code)
+	var said bytes.Buffer
+	if code := run(context.Background(), []string{"fit", in("demand.csv"), "--target", "sold", "--cost", "under=15,over=5", "-o", in("m.lossep")}, nil, io.Discard, &said); code != 0 {
+		t.Fatal(said.String())
+	}
+	_, ask := asked(t, in("m.lossep"), in("demand.csv"))
+	for _, c := range []struct {
+		tool, arguments, says string
+		wrong                 bool
+	}{
+		{"decide", `{"model":"m.lossep","table":"demand.csv"}`, `"cost_higher":`, false},
+		{"decide", `{"model":"m.lossep","table":"demand.csv","cost":"under=1,over=9"}`, "decided under under=1,over=9", false},
+		{"decide", `{"model":"m.lossep","table":"demand.csv","top":3}`, "invalid request: top: it is for outcomes that are categories", true},
+		{"explain", `{"model":"m.lossep","table":"demand.csv"}`, "explain: it is for models whose outcomes are categories, and that of m.lossep is a number; ask decide", true},
+		{"audit", `{"table":"demand.csv","target":"sold","cost":"under=15,over=5","folds":2}`, "40 past cases of sold", false},
+		{"audit", `{"table":"demand.csv","target":"sold","cost":"under=15,over=5","by":"price"}`, "invalid request: by: it is for outcomes that are categories", true},
+		{"value", `{"model":"m.lossep","table":"demand.csv"}`, "number", true},
+		{"monitor", `{"model":"m.lossep","table":"demand.csv","window":20}`, "number", true},
+	} {
+		if text, wrong := ask(c.tool, c.arguments); wrong != c.wrong || !strings.Contains(text, c.says) {
+			t.Errorf("%s %s: %.500s", c.tool, c.arguments, text)
 		}
 	}
 }
 
-// letters is an endless text.
-type letters struct{}
-
-func (letters) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'a'
+// TestToolsReadRegularFiles: a link in a folder to a file that was not given is refused, also one that is made later, and
+// so is a device, which has no end.
+func TestToolsReadRegularFiles(t *testing.T) {
+	dir := t.TempDir()
+	in := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
+	for name, text := range map[string]string{"new.csv": "price,sold\n1,2\n", "outside.parquet": "PAR1"} {
+		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return len(p), nil
+	if err := os.Mkdir(in("past"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, ask := asked(t, in("past"), in("new.csv"))
+	if err := os.Symlink(in("outside.parquet"), in("past", "b.parquet")); err != nil {
+		t.Skip(err)
+	}
+	link := in("past", "b.parquet") + ": it is no regular file"
+	if text, wrong := ask("audit", `{"table":"past","target":"sold","outcome":"number"}`); !wrong || !strings.Contains(text, link) {
+		t.Errorf("a link: %s", text)
+	}
+	for path, says := range map[string]string{in("past"): link, os.DevNull: "it is neither a regular file nor a folder"} {
+		var said bytes.Buffer
+		if code := run(context.Background(), []string{"mcp", in("new.csv"), path}, strings.NewReader(""), io.Discard, &said); code != 2 || !strings.Contains(said.String(), says) {
+			t.Errorf("%s: %d, %s", path, code, &said)
+		}
+	}
+	if err := errors.Join(os.Remove(in("new.csv")), os.Symlink(os.DevNull, in("new.csv"))); err != nil {
+		t.Fatal(err)
+	}
+	if text, wrong := ask("audit", `{"table":"new.csv","target":"sold","outcome":"number"}`); !wrong || !strings.Contains(text, "it is neither a regular file nor a folder") {
+		t.Errorf("a device: %s", text)
+	}
 }

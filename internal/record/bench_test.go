@@ -54,7 +54,7 @@ func BenchmarkCompact(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		if err := compact(<-r.full); err != nil {
+		if err := r.compact(<-r.full); err != nil {
 			b.Fatal(err)
 		}
 	}

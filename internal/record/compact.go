@@ -3,6 +3,7 @@ package record
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"maps"
 	"math/bits"
 	"os"
@@ -17,23 +18,32 @@ import (
 	"github.com/lossep/lossep/table/parquet"
 )
 
-// compact makes a Parquet file of a journal, and removes it. One that is there already is of a process that
-// was killed in between, and is made again with the same rows.
-func compact(path string) error {
+// compact makes a Parquet file of a journal, and removes it; one that is damaged is kept under another name, and counted.
+// A Parquet file that is there already is of a process that was killed in between, and is made again with the same rows.
+func (r *Recorder) compact(path string) error {
 	c, err := survey(path)
 	if err != nil {
 		return err
 	}
+	stamp := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "_journal-"), journalExtension)
 	if c.rows > 0 {
-		stamp := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "_journal-"), journalExtension)
 		err = replace(filepath.Join(filepath.Dir(path), "decisions-"+stamp+parquet.Extension), func(f *os.File) error {
 			return c.write(f, path)
 		})
 	}
-	if err != nil {
+	switch kept := filepath.Join(filepath.Dir(path), "_damaged-"+stamp+journalExtension); {
+	case err != nil:
 		return err
+	case c.damaged == 0:
+		return os.Remove(path)
+	default:
+		if err := os.Rename(path, kept); err != nil {
+			return err
+		}
+		r.dropped.Add(int64(c.damaged))
+		r.fail(fmt.Errorf("%s: damaged in %d places; %d decisions could be read, and the file is kept as %s; check the disk", path, c.damaged, c.rows, kept))
+		return syncFolder(filepath.Dir(path))
 	}
-	return os.Remove(path)
 }
 
 const (
@@ -49,9 +59,9 @@ var own = []string{"_id", "_time", "_digest", "_action"}
 
 // conversion is a table in the making: its columns, and what each holds.
 type conversion struct {
-	names []string
-	kinds map[string]table.CellKind
-	rows  int
+	names         []string
+	kinds         map[string]table.CellKind
+	rows, damaged int
 }
 
 // survey finds the columns of a journal, and what they hold.
@@ -59,7 +69,8 @@ func survey(path string) (*conversion, error) {
 	c := &conversion{kinds: make(map[string]table.CellKind)}
 	found := make(map[string]*kindSet)
 	var of []*kindSet // the columns of the schema
-	err := frames(path, func(s *Schema) {
+	var err error
+	c.damaged, err = frames(path, func(s *Schema) {
 		of = of[:0]
 		for _, o := range s.Outcomes {
 			c.kinds[probabilityOf(o)] = table.NumberCells
@@ -156,7 +167,7 @@ func (c *conversion) write(f *os.File, path string) error {
 		}
 	}
 	row, rows, second := make([]any, len(c.names)), 0, int64(-1)
-	err = frames(path, schema, func(d *decided) error {
+	_, err = frames(path, schema, func(d *decided) error {
 		if rows++; rows%restRows == 0 {
 			runtime.Gosched()
 		}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,8 @@ import (
 )
 
 // A journal is frames: the length of what is in one, its checksum, and then a schema, as JSON, or the decisions of
-// a request by the schema before it. A frame that was begun, or torn by a machine that lost its power, ends it.
+// a request by the schema before it. A frame that was begun, or torn by a machine that lost its power, ends it; one that
+// is damaged within it is passed over.
 const (
 	journalExtension = ".bin"
 	frameHead        = 8
@@ -94,56 +96,147 @@ type decided struct {
 	cells         [][]byte
 }
 
-// frames hands over the schemas and decisions of a journal, as far as it is whole.
-func frames(path string, schema func(*Schema), use func(*decided) error) error {
+// frames hands over the schemas and decisions of a journal, and counts the places where it is damaged, which it goes
+// past. A last frame that is incomplete, or zeros in its place, are of a process or machine that was stopped: no damage.
+func frames(path string, schema func(*Schema), use func(*decided) error) (damaged int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer f.Close() // nothing was written
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	in, left := bufio.NewReaderSize(f, 1<<16), info.Size()
-	var head [frameHead]byte
-	var room []byte
+	j := &scan{file: f, end: info.Size(), in: bufio.NewReaderSize(f, 1<<16)}
 	var by *Schema
 	for {
-		if _, err := io.ReadFull(in, head[:]); err != nil {
-			return ended(err)
-		}
-		size := int64(binary.LittleEndian.Uint32(head[:]))
-		if left -= frameHead + size; left < 0 || size == 0 {
-			return nil
-		}
-		room = append(room[:0], make([]byte, size)...)
-		if _, err := io.ReadFull(in, room); err != nil {
-			return ended(err)
+		frame, err := j.next()
+		if err == errDamaged {
+			// Decisions after a schema that is lost cannot be read by the one before it.
+			if damaged++; len(frame) == 0 || frame[0] != rowsMark || bytes.HasPrefix(frame[1:], []byte(`{"digest"`)) {
+				by = nil
+			}
+			if err = j.resume(); err == nil {
+				continue
+			}
 		}
 		switch {
-		case crc32.Checksum(room, checksums) != binary.LittleEndian.Uint32(head[4:]):
-			return nil
-		case room[0] == schemaMark:
+		case err == io.EOF:
+			return damaged, nil
+		case err != nil:
+			return damaged, err
+		case frame[0] == schemaMark:
 			by = new(Schema)
-			if err := json.Unmarshal(room[1:], by); err != nil {
-				return err
+			if err := json.Unmarshal(frame[1:], by); err != nil {
+				return damaged, err
 			}
 			schema(by)
-		case by == nil || room[0] != rowsMark:
-			return errors.New("the journal is none of this program")
+		case frame[0] == rowsMark && by == nil && damaged > 0: // by a schema that is lost
+		case by == nil || frame[0] != rowsMark:
+			return damaged, errors.New("the journal is none of this program")
 		default:
-			if err := eachOf(room[1:], by, use); err != nil {
-				return err
+			if err := eachOf(frame[1:], by, use); err != nil {
+				return damaged, err
 			}
 		}
 	}
 }
 
-// ended is nil for the end of a file, within a frame too.
+// scan reads a journal frame by frame.
+type scan struct {
+	file    *os.File
+	in      *bufio.Reader // at the frame
+	at, end int64
+	room    []byte
+}
+
+var errDamaged = errors.New("the journal is damaged")
+
+// next is what is in the frame that follows, valid until the next. For one that is damaged the error is errDamaged, and
+// it is what there is of it; the end, of a frame that is incomplete too, is io.EOF.
+func (j *scan) next() ([]byte, error) {
+	var head [frameHead]byte
+	if _, err := io.ReadFull(j.in, head[:]); err != nil {
+		return nil, ended(err)
+	}
+	size := int64(binary.LittleEndian.Uint32(head[:]))
+	after := j.at + frameHead + size
+	if size == 0 || after > j.end {
+		return nil, j.damage(j.at, after > j.end)
+	}
+	j.room = append(j.room[:0], make([]byte, size)...)
+	if _, err := io.ReadFull(j.in, j.room); err != nil {
+		return nil, ended(err)
+	}
+	if crc32.Checksum(j.room, checksums) != binary.LittleEndian.Uint32(head[4:]) {
+		return j.room, j.damage(after, false)
+	}
+	j.at = after
+	return j.room, nil
+}
+
+// damage is errDamaged if there is more than zeros from a place on: another frame, where the one before is incomplete.
+func (j *scan) damage(from int64, incomplete bool) error {
+	if incomplete {
+		if _, err := j.find(); err != nil {
+			return err
+		}
+		return errDamaged
+	}
+	in := bufio.NewReader(io.NewSectionReader(j.file, from, j.end-from))
+	for {
+		if b, err := in.ReadByte(); err != nil {
+			return err
+		} else if b != 0 {
+			return errDamaged
+		}
+	}
+}
+
+// resume goes to the frame after one that is damaged; where there is none the error is io.EOF.
+func (j *scan) resume() error {
+	at, err := j.find()
+	if err != nil {
+		return err
+	}
+	j.at = at
+	if _, err := j.file.Seek(at, io.SeekStart); err != nil {
+		return err
+	}
+	j.in.Reset(j.file)
+	return nil
+}
+
+// find is where the next whole frame begins after a place. None is within another: the length of one below 16 MB has
+// a byte of zero, which JSON does not.
+func (j *scan) find() (int64, error) {
+	in := bufio.NewReader(io.NewSectionReader(j.file, j.at+1, j.end-j.at-1))
+	for at := j.at + 1; ; at++ {
+		head, err := in.Peek(frameHead + 1)
+		if err != nil {
+			return 0, err
+		}
+		size, mark := int64(binary.LittleEndian.Uint32(head)), head[frameHead]
+		if size > 0 && at+frameHead+size <= j.end && (mark == schemaMark || mark == rowsMark) {
+			sum := crc32.New(checksums)
+			if _, err := io.Copy(sum, io.NewSectionReader(j.file, at+frameHead, size)); err != nil {
+				return 0, err
+			}
+			if sum.Sum32() == binary.LittleEndian.Uint32(head[4:]) {
+				return at, nil
+			}
+		}
+		if _, err := in.Discard(1); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// ended is io.EOF for the end of a file, within a frame too.
 func ended(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return nil
+	if err == io.ErrUnexpectedEOF {
+		return io.EOF
 	}
 	return err
 }

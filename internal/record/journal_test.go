@@ -1,12 +1,16 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -39,7 +43,7 @@ func FuzzRows(f *testing.F) {
 	})
 }
 
-// A journal whose end is torn is read as far as it is whole, and no further.
+// A journal whose end is torn is read as far as it is whole; what is damaged before the end is passed over, and counted.
 func TestTorn(t *testing.T) {
 	r := &Recorder{config: Config{Dir: t.TempDir()}, journals: make(map[string]*journal)}
 	var sizes []int64
@@ -61,17 +65,34 @@ func TestTorn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flipped := append([]byte(nil), whole...)
-	flipped[sizes[1]-1] ^= 1
-	for _, c := range []struct {
-		text []byte
-		rows int
-	}{{whole, 6}, {whole[:sizes[2]-1], 4}, {whole[:sizes[1]+3], 4}, {flipped, 2}, {append(whole[:sizes[0]:sizes[0]], make([]byte, 4096)...), 2}, {nil, 0}} {
+	flipped := func(at int64) []byte {
+		text := slices.Clone(whole)
+		text[at] ^= 1
+		return text
+	}
+	zeros := make([]byte, 4096)
+	for name, c := range map[string]struct {
+		text          []byte
+		rows, damaged int
+	}{
+		"whole": {whole, 6, 0}, "torn in a frame": {whole[:sizes[2]-1], 4, 0}, "torn in a head": {whole[:sizes[1]+3], 4, 0}, "empty": {nil, 0, 0},
+		"zeros in place of the end": {slices.Concat(whole[:sizes[0]], zeros), 2, 0},
+		"a last frame torn":         {flipped(sizes[2] - 1), 4, 0},
+		"a frame damaged":           {flipped(sizes[1] - 1), 4, 1},
+		"a length damaged":          {flipped(sizes[0]), 4, 1},
+		"a length far too large":    {flipped(sizes[0] + 3), 4, 1},
+		"a checksum damaged":        {flipped(sizes[0] + 4), 4, 1},
+		"a mark damaged":            {flipped(sizes[0] + frameHead), 4, 1},
+		"zeros within":              {slices.Concat(whole[:sizes[0]], zeros, whole[sizes[1]:]), 4, 1},
+		"bytes after the end":       {slices.Concat(whole, zeros, []byte("something else")), 6, 1},
+		"a schema damaged":          {flipped(frameHead + 20), 4, 1}, // that of the second request is another
+		"the mark of a schema":      {flipped(frameHead), 4, 1},
+	} {
 		if err := os.WriteFile(path, c.text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if found, err := survey(path); err != nil || found.rows != c.rows {
-			t.Errorf("%d bytes: %d rows and not %d, %v", len(c.text), found.rows, c.rows, err)
+		if found, err := survey(path); err != nil || found.rows != c.rows || found.damaged != c.damaged {
+			t.Errorf("%s: %d rows and not %d, damaged in %d places and not %d, %v", name, found.rows, c.rows, found.damaged, c.damaged, err)
 		}
 	}
 	if err := os.WriteFile(path, sealed(append(make([]byte, frameHead), "rubbish"...)), 0o600); err != nil {
@@ -107,12 +128,63 @@ func TestWriteFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := compact(<-r.full); err != nil {
+		if err := r.compact(<-r.full); err != nil {
 			t.Fatal(err)
 		}
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "m", "*"+parquet.Extension))
 	if got := read(t, filepath.Join(dir, "m")); len(files) != 2 || got.Len() != 4 {
 		t.Errorf("%d rows in %q", got.Len(), files)
+	}
+}
+
+// A journal that is damaged is told of, counted and kept, beside the table of what could be read.
+func TestDamagedJournalIsKept(t *testing.T) {
+	dir := t.TempDir()
+	r := &Recorder{config: Config{Dir: dir}, journals: make(map[string]*journal)}
+	for _, request := range []string{"r1", "r2", "r3"} {
+		if err := r.append(r.batch(request, `{"rows":[{"a":1},{"a":2}]}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := r.journals["m"]
+	if err := errors.Join(j.to.Flush(), j.file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(j.file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)/2] ^= 1
+	if err := os.WriteFile(j.file.Name(), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	open := func(keep time.Duration) *Recorder {
+		again, err := Open(Config{Dir: dir, Keep: keep, Failed: func(err error) { told = append(told, err.Error()) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return again
+	}
+	if again := open(0); again.Dropped() == 0 || len(told) != 1 || !strings.Contains(told[0], j.file.Name()) {
+		t.Errorf("%d dropped, told %q", again.Dropped(), told)
+	}
+	kept, _ := filepath.Glob(filepath.Join(dir, "m", "_damaged-*"))
+	if len(kept) != 1 {
+		t.Fatalf("kept are %q", kept)
+	}
+	if same, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(same, text) {
+		t.Errorf("what is kept is not what there was: %v", err)
+	}
+	if got := read(t, filepath.Join(dir, "m")); got.Len() < 2 {
+		t.Errorf("%d rows", got.Len())
+	}
+	open(time.Nanosecond)
+	if _, err := os.Stat(kept[0]); !errors.Is(err, os.ErrNotExist) || len(told) != 1 {
+		t.Errorf("after its time: %v, told %q", err, told)
 	}
 }

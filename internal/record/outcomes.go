@@ -54,10 +54,15 @@ func (r *Recorder) Outcomes(model, target string, all []Outcome) error {
 		}
 		r.outcomes[model] = f
 	}
-	if _, err := f.Write(text); err != nil {
-		return err
+	_, err := f.Write(text)
+	if err == nil {
+		err = f.Sync()
 	}
-	return f.Sync()
+	if err != nil { // such as a full disk: the next begins by taking away a line that is not whole
+		delete(r.outcomes, model)
+		err = errors.Join(err, f.Close())
+	}
+	return err
 }
 
 const outcomesFile = "_outcomes.jsonl"
@@ -84,7 +89,11 @@ func (r *Recorder) retain() error {
 	if err != nil {
 		return err
 	}
-	for _, path := range files {
+	damaged, err := filepath.Glob(filepath.Join(r.config.Dir, "*", "_damaged-*"+journalExtension))
+	if err != nil {
+		return err
+	}
+	for _, path := range append(files, damaged...) {
 		if info, err := os.Stat(path); err == nil && info.ModTime().Before(limit) {
 			if err := os.Remove(path); err != nil {
 				return err

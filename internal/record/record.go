@@ -3,7 +3,7 @@
 // acknowledged.
 //
 // A folder has one for each model, with the files decisions-*.parquet, _journal-*.bin of decisions that are
-// in none of them yet, and _outcomes.jsonl. A process that is killed loses the decisions of the last Interval
+// in none of them yet, _damaged-*.bin of which not all could be read, and _outcomes.jsonl. A process that is killed loses the decisions of the last Interval
 // at most, and a batch that was begun; what a killed process left is made Parquet of by the next.
 //
 // A request that is answered pays for one copy of its body, which waits in a queue. One goroutine takes the cells that
@@ -174,7 +174,7 @@ func (r *Recorder) finish() error {
 		return err
 	}
 	for _, path := range left {
-		if err := compact(path); err != nil {
+		if err := r.compact(path); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -184,7 +184,7 @@ func (r *Recorder) finish() error {
 // compactAll makes Parquet files of journals as they become full.
 func (r *Recorder) compactAll() {
 	for path := range r.full {
-		err := compact(path)
+		err := r.compact(path)
 		if err != nil {
 			err = fmt.Errorf("%s: %w; it is tried again when the server starts", path, err)
 		}
@@ -214,7 +214,8 @@ func (r *Recorder) drop(b *Batch) {
 	r.dropped.Add(int64(len(b.Actions)))
 }
 
-// Dropped is how many decisions were not recorded, as the queue was full or the disk failed.
+// Dropped is how many decisions were not recorded, as the queue was full or the disk failed. A place where a journal is
+// damaged counts as one, as how many there were is not known.
 func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
 
 // Add records decisions, soon. It keeps the batch.

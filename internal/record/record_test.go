@@ -292,3 +292,32 @@ func TestKeep(t *testing.T) {
 		t.Errorf("outcomes %q, files %q", now, left)
 	}
 }
+
+// After outcomes that could not be written, the next stand on lines of their own.
+func TestOutcomesAfterAFailure(t *testing.T) {
+	dir := t.TempDir()
+	r, err := Open(Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	post := func(id string) error { return r.Outcomes("m", "y", []Outcome{{id, "yes"}}) }
+	if err := post("first"); err != nil {
+		t.Fatal(err)
+	}
+	f := r.outcomes["m"]
+	if _, err := f.WriteString(`{"_id":"sec`); err != nil { // as far as the disk had room
+		t.Fatal(err)
+	}
+	f.Close()
+	if post("second") == nil {
+		t.Fatal("it is written to a file that is closed")
+	}
+	if err := post("third"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "m", outcomesFile))
+	if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); err != nil || len(lines) != 2 || !json.Valid([]byte(lines[0])) || !strings.Contains(lines[1], `"third"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
