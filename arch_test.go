@@ -162,20 +162,21 @@ func TestNobodyInjectsFaults(t *testing.T) {
 // own; the others that are started do so themselves, and are known here.
 func TestGoroutinesAreWatched(t *testing.T) {
 	watched := map[string]int{
-		"level3/team.go":              1, // helpers catch what panics in a task
-		"table/read.go":               2, // tasks.Try around a chunk and around reading it
-		"table/input.go":              1, // tasks.Try around a read
-		"internal/command/input.go":   1, // waiting for a file to open
-		"server/batch.go":             1, // so does finish
-		"server/calibrate.go":         1, // tasks.Try
-		"internal/record/record.go":   2, // tasks.Try around the writers, which are waited for
-		"server/serve.go":             1, // http.Server catches what panics in a handler
-		"internal/command/serve.go":   3, // tasks.Try around reloads; waiting for a browser
-		"worker/session.go":           1, // tasks.Try around a request
-		"internal/command/worker.go":  1, // waits, and ends the process
-		"xlsx/read.go":                1, // tasks.Try
-		"jsonlines/jsonlines.go":      1, // tasks.Try
-		"docs/compare/record/main.go": 1, // a program that measures, and ends with its clients
+		"level3/team.go":                1, // helpers catch what panics in a task
+		"table/read.go":                 2, // tasks.Try around a chunk and around reading it
+		"table/input.go":                1, // tasks.Try around a read
+		"internal/command/input.go":     1, // waiting for a file to open
+		"server/batch.go":               1, // so does finish
+		"server/calibrate.go":           1, // tasks.Try
+		"internal/record/record.go":     2, // tasks.Try around the writers, which are waited for
+		"server/serve.go":               1, // http.Server catches what panics in a handler
+		"internal/command/serve.go":     3, // tasks.Try around reloads; waiting for a browser
+		"worker/session.go":             1, // tasks.Try around a request
+		"internal/command/mcp_lines.go": 1, // tasks.Try
+		"internal/command/worker.go":    1, // waits, and ends the process
+		"xlsx/read.go":                  1, // tasks.Try
+		"jsonlines/jsonlines.go":        1, // tasks.Try
+		"docs/compare/record/main.go":   1, // a program that measures, and ends with its clients
 	}
 	start := regexp.MustCompile(`(?m)^\s*go (func\b|[\w.]+\()|sync\.WaitGroup|\btime\.AfterFunc`)
 	for path, text := range sources(t) {

@@ -90,8 +90,8 @@ func TestAuditGoesOn(t *testing.T) {
 	}
 	for _, name := range report.AuditFiles() {
 		want, err := os.ReadFile(filepath.Join(whole, name))
-		if os.IsNotExist(err) && name == "parts.csv" {
-			continue // nothing is told apart
+		if os.IsNotExist(err) && (name == "parts.csv" || strings.HasPrefix(name, "pit.")) {
+			continue // nothing is told apart, and outcomes are no numbers
 		}
 		if err != nil {
 			t.Fatal(err)

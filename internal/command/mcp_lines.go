@@ -12,6 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // messages is a transport of JSON-RPC messages, one on a line. Unlike that of the SDK it answers a line that is no
@@ -35,7 +37,10 @@ type messages struct {
 func (m *messages) Connect(context.Context) (mcp.Connection, error) {
 	m.lines, m.answered, m.closed = make(chan []byte), make(chan struct{}, 1), make(chan struct{})
 	m.asked = make(map[jsonrpc.ID]bool)
-	go m.split()
+	go func() {
+		defer close(m.lines)
+		m.lost = tasks.Try(m.split)
+	}()
 	return m, nil
 }
 
@@ -55,9 +60,8 @@ func (m *messages) stop(why error) {
 	})
 }
 
-// split hands over the lines of the input that are not empty.
-func (m *messages) split() {
-	defer close(m.lines)
+// split hands over the lines of the input that are not empty, and returns why there are no more.
+func (m *messages) split() error {
 	in := bufio.NewReaderSize(m.in, 1<<16)
 	for {
 		line, err := bounding(in)
@@ -65,12 +69,11 @@ func (m *messages) split() {
 			select {
 			case m.lines <- line:
 			case <-m.closed:
-				return
+				return nil
 			}
 		}
 		if err != nil {
-			m.lost = err
-			return
+			return err
 		}
 	}
 }
