@@ -81,7 +81,7 @@ def test_reasons(model, rows):
     ]
     without = model.decide(X[:12], why=4, why_without=["x0", "x1"])
     assert all({r["column"] for r in reasons} == {"x2", "x3"} for reasons in without.why)
-    with pytest.raises(ValueError, match="why_without: 'none' is not a feature|why_without: \"none\" is not a feature"):
+    with pytest.raises(ValueError, match=r"why_without: .none. is not a feature"):
         model.decide(X[:12], why=2, why_without=["none"])
     flipped = [i for i, flip in enumerate(d.flip) if flip]
     assert flipped and {text.split(" = ")[0] for text in frame["why_1"]} <= {f"x{k}" for k in range(4)}

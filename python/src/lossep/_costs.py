@@ -120,7 +120,8 @@ def _from_mapping(cost: Mapping[Any, Any], outcomes: Sequence[str], labels: Sequ
         if named is not None and {spelled(name) for name in named} - {spelled(label) for label in labels} - set(outcomes):
             raise ValueError(f"cost: the outcomes are {list(named)}, and those of y are {list(labels)}")
         if unknown := set(more) - {"ceiling", "effort"}:
-            raise ValueError(f"cost: unknown keys beside {kind!r}: {sorted(map(str, unknown))}; give 'outcomes', 'ceiling', 'effort' or none")
+            given = sorted(map(str, unknown))
+            raise ValueError(f"cost: unknown keys beside {kind!r}: {given}; give 'outcomes', 'ceiling', 'effort' or none")
         if not isinstance(table, Mapping):
             raise ValueError(f"cost: {kind!r} is {table!r}; give a dict of what each action costs under each outcome")
     names = {spelled(label): outcome for label, outcome in zip(labels, outcomes, strict=True)}

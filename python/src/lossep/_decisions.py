@@ -32,13 +32,14 @@ class Decisions:
     ``classes``. ``disagreement`` says where other methods would act otherwise; it is None
     unless they were asked. ``why`` are the columns that support each action most, then those that speak
     against it, as dicts of ``column``, ``value``, ``effect``, which is by how much the advantage of the chosen
-    action is larger than if the column were not known, and its ``direction``, "for" or "against". ``flip`` is the smallest change of one column that changes the action,
+    action is larger than if the column were not known, and its ``direction``, "for" or "against".
+    ``flip`` is the smallest change of one column that changes the action,
     a dict of ``column``, ``from``, ``to`` and ``action``, or None where no single column does. Both are None
     unless they were asked. ``effects`` are then what the families of the model's effects add to the latent value,
     as dicts of ``term``, ``effect``, ``sd`` and, for combinations that no training row had, ``new``; None
     where it has none. ``unusual`` are the columns in which each case is unlike the training
-    rows: a category that they did not have, a number far outside theirs, or a missing cell where they had none; None where there is no
-    model. ``ids`` is the index of X, if that is a DataFrame.
+    rows: a category that they did not have, a number far outside theirs, or a missing cell where they had none; None
+    where there is no model. ``ids`` is the index of X, if that is a DataFrame.
 
     Where costs are not known, as in ``{"fn": "uniform(4, 8)", "fp": 1}``, actions are those of the least expected cost,
     ``could_flip`` says whether another one would be better for some values within their ranges, and ``uncertain`` lists
