@@ -223,7 +223,7 @@ def test_monitors_as_the_command(rows, tmp_path):
     assert said.returncode in (0, 3), said.stderr
     command_says = json.loads(said.stdout)
     assert found == {name: command_says[name] for name in found}
-    assert set(found) == {"level", "tolerance", "reference", "windows", "alarms"}
+    assert set(found) == {"level", "threshold", "tolerance", "reference", "windows", "alarms"}
     assert sum(w["known_outcomes"] for w in found["windows"]) == len(y) - len(y[::3])
     assert m.monitor(X)["windows"][0]["known_outcomes"] == 0
     with pytest.raises(ValueError, match="none of hour, day, week, month"):

@@ -395,12 +395,12 @@ def test_capacities_that_are_none():
 
 def test_a_model_within_a_capacity_by_day():
     rng = np.random.default_rng(3)
-    X = pd.DataFrame({"x": rng.normal(size=60), "minutes": rng.integers(10, 60, 60), "day": ["Mon", "Tue"] * 30})
+    X = pd.DataFrame({"x": rng.normal(size=60), "minutes": rng.integers(10, 60, 60), "shift": ["Mon", "Tue"] * 30})
     y = (X["x"] + rng.normal(size=60) > 0).astype(int)
-    model = lossep.LossepClassifier(cost={**VISITS, "effort": {"visit": "minutes"}}, drop=["minutes", "day"]).fit(X, y)
-    found = model.decide(X, capacity={"visit": 120}, per="day")
+    model = lossep.LossepClassifier(cost={**VISITS, "effort": {"visit": "minutes"}}, drop=["minutes", "shift"]).fit(X, y)
+    found = model.decide(X, capacity={"visit": 120}, per="shift")
     for day in ("Mon", "Tue"):
-        assert found.effort["visit"][X["day"] == day].sum() <= 120
+        assert found.effort["visit"][X["shift"] == day].sum() <= 120
     assert found.capacity["periods"] == 2
     assert (found.forgone >= 0).all() and found.forgone.sum() == pytest.approx(found.capacity["cost"]["value"])
 
