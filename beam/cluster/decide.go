@@ -107,11 +107,13 @@ func (f *flags) decide(ctx context.Context, d command.Decide, t *parquet.Table, 
 		unfinished = folder + ".unfinished"
 	}
 	s := store{unfinished}
-	s.remove(ctx, "*") // of an earlier try
+	s.discard(ctx) // of an earlier try
+	if err := s.begin(); err != nil {
+		return err
+	}
 	defer func() {
 		if err != nil {
-			s.remove(context.WithoutCancel(ctx), "*")
-			s.removeFolder()
+			s.discard(context.WithoutCancel(ctx))
 		}
 	}()
 	job, err := json.Marshal(d)
