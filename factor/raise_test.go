@@ -12,8 +12,12 @@ import (
 func TestPowersOfTerms(t *testing.T) {
 	for _, of := range []factor.Factor{
 		factor.Gaussian{Y: 0.7, Variance: 0.02},
-		factor.StudentT{Y: -1, Scale: 0.3, DF: 1.6}, factor.StudentT{Y: 40, Scale: 0.3, DF: 4},
-		factor.Poisson{Y: 0}, factor.Poisson{Y: 30}, factor.NegativeBinomial{Y: 0, Size: 2}, factor.NegativeBinomial{Y: 12, Size: 0.8},
+		factor.StudentT{Y: -1, Scale: 0.3, DF: 1.6},
+		factor.StudentT{Y: 40, Scale: 0.3, DF: 4},
+		factor.Poisson{Y: 0},
+		factor.Poisson{Y: 30},
+		factor.NegativeBinomial{Y: 0, Size: 2},
+		factor.NegativeBinomial{Y: 12, Size: 0.8},
 	} {
 		for _, alpha := range []float64{0.1, 0.4, 0.5, 0.9, 1} {
 			power := factor.Raise(of, alpha)
