@@ -11,7 +11,7 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
-// What cannot be read for sure is asked about, here.
+// What is ambiguous is refused here, with the options that settle it.
 
 // way is an option that settles a question, with its value and what giving it says.
 func way(option table.Option, value, meaning string) table.Way {

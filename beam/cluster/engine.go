@@ -23,11 +23,11 @@ import (
 type Options struct {
 	Folder string // that driver and workers share, for this fit alone
 	Runner string // of Beam
-	// Passed, if set, is told of every pass that was made.
+	// Passed, if set, is called with every pass that was made.
 	Passed func(Passed)
 }
 
-// Passed is what Options.Passed is told.
+// Passed is what Options.Passed is called with.
 type Passed struct {
 	Name  string
 	Took  time.Duration

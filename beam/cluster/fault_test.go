@@ -246,7 +246,7 @@ func TestFilesAreReadOnce(t *testing.T) {
 	}
 }
 
-// Two drivers do not get at each other's files: the second is told of the first.
+// Two drivers do not get at each other's files: the second reports the first.
 func TestOneDriverAtATime(t *testing.T) {
 	folder, to := tableOf(t, 16_500, 9_900), t.TempDir()
 	args := func(model string) []string {

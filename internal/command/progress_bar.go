@@ -52,7 +52,7 @@ func (r *rowCount) add(now time.Time) {
 	r.last = now
 }
 
-// longWait is what is told where nobody watches.
+// longWait is from when on it is reported where nobody watches.
 const longWait = 10 * time.Second
 
 // show tells how far it is. Rows are done many at a time: how long one takes is how long all took
