@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -20,6 +21,40 @@ type Value interface {
 	Type() string
 	// Set reads the value from text.
 	Set(text string) error
+}
+
+// lister is a Value of several texts.
+type lister interface{ replace(texts []string) error }
+
+// setAll gives a value that takes several texts each of them.
+func setAll(v Value, texts []string) error {
+	for _, text := range texts {
+		if err := v.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Texts are a value of JSON as one types it: one text, those of a list, or name=text of an object.
+func Texts(v any) (texts []string, err error) {
+	add := func(before string, element any) {
+		text, bad := asText(element)
+		texts, err = append(texts, before+text), cmp.Or(err, bad)
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, element := range v {
+			add("", element)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			add(name+"=", v[name])
+		}
+	default:
+		add("", v)
+	}
+	return texts, err
 }
 
 // asText is a value of JSON as one types it.
@@ -361,10 +396,5 @@ func (v asks) Set(text string) error {
 
 func (v asks) replace(texts []string) error {
 	*v.columns, *v.prices = nil, nil
-	for _, text := range texts {
-		if err := v.Set(text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return setAll(v, texts)
 }
