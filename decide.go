@@ -187,7 +187,7 @@ func (m *Model) blocks(ctx context.Context, r *recipe.Reader, use func(*recipe.B
 }
 
 // blocksOf is blocks with so many rows in each. The next block is read while one is used;
-// but not if rows are passed over, which are to be told in their order.
+// but not if rows are passed over, which are to be reported in their order.
 func (m *Model) blocksOf(ctx context.Context, r *recipe.Reader, size int, use func(*recipe.Block, error) bool) {
 	next := func() (*recipe.Block, error) { return r.ReadBlock(size) }
 	if !r.Skips() {

@@ -58,7 +58,7 @@ func (m *Model) checkFeatures(x *mat.Dense) error {
 }
 
 // CheckFar refuses the first row with a feature beyond Farthest, of those that a model with these
-// training rows is asked about, with a *FarError. NaN is a feature that is not known.
+// training rows is to be predicted, with a *FarError. NaN is a feature that is not known.
 func CheckFar(x *mat.Dense, r *recipe.Recipe, c *recipe.Coding, known *mat.Dense) error {
 	n, d := x.Dims()
 	if n > 0 && d != c.Len() {

@@ -137,7 +137,7 @@ func TestSaveToPath(t *testing.T) {
 	}
 }
 
-// Every way in which a file can be wrong is told apart.
+// Every way in which a file can be wrong is distinguished.
 func TestRefusedFiles(t *testing.T) {
 	model := written(t, fitLoans(t, lossep.LossVI, lossep.Likelihood{}))
 	c := crafter{t, model}

@@ -54,7 +54,7 @@ func without(v *gauss.Views, i int) *gauss.Views {
 	return v.Slice(0, i).Append(v.Slice(i+1, v.Len()))
 }
 
-// What is added to the kernel's diagonal is told where it matters. A linear kernel of two columns
+// What is added to the kernel's diagonal is reported where it matters. A linear kernel of two columns
 // has rank two, so that something is added for forty rows.
 func TestNoiseIsToldWhereItMatters(t *testing.T) {
 	var text strings.Builder

@@ -212,7 +212,7 @@ func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
 }
 
 // fewPoints says so where a number of inducing points was asked for that loses much of what more
-// would tell. Five times what is tolerable is told apart from rows for which there are never
+// would tell. Five times what is tolerable is distinguished from rows for which there are never
 // points enough.
 func (p *Problem) fewPoints(s *Inducing) []string {
 	usual, tolerable := search.MostPoints(p.Len(), p.link().functions()), search.TolerableLoss(p.Len())

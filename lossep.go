@@ -186,14 +186,14 @@ type Worth struct {
 	Label float64
 }
 
-// Ask says what Worth is asked about beside outcomes.
+// Ask says what Worth is to value beside outcomes.
 type Ask struct {
 	Columns []string
 	Labels  bool // then all rows are held in memory, and there can be no more than 1000
 }
 
 // WorthOf decides cases as Decide does, and says what it would be worth to know more about
-// each. Columns that are asked about need not be known, see recipe.Recipe.WithOpen.
+// each. Columns to be measured need not be known, see recipe.Recipe.WithOpen.
 func (m *Model) WorthOf(ctx context.Context, x *mat.Dense, ask Ask, stakes ...decision.Stakes) ([]Worth, error) {
 	if err := m.checkAsk(ask); err != nil {
 		return nil, err

@@ -347,7 +347,7 @@ func beyondFarthest(x *mat.Dense) (row, feature int, beyond bool) {
 	return 0, 0, false
 }
 
-// Farthest is the largest feature that a model is asked about, or fitted to. Kernels
+// Farthest is the largest feature that a model predicts for, or is fitted to. Kernels
 // square and multiply their arguments, and numbers end at 1.8e308.
 const Farthest = modelfile.Farthest
 

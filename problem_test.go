@@ -54,7 +54,7 @@ func TestTogether(t *testing.T) {
 			}
 		}
 	}
-	// Large weights are asked about beside groups, too.
+	// Large weights give a warning beside groups, too.
 	var b strings.Builder
 	b.WriteString("patient,a,weight,y\n")
 	for i := range 40 {

@@ -230,7 +230,7 @@ type WorthRow struct {
 
 // CheckAsk says, before any work, whether the model can answer under a specification, its own if
 // that is nil: an *InputError where it has no such column, does not keep its rows, or is none that
-// labels have a worth for, and where what is asked about says what mistakes cost.
+// labels have a worth for, and where a column to be measured says what mistakes cost.
 func (m *Model) CheckAsk(ask Ask, s *decision.Spec) error {
 	if s == nil {
 		s = m.utility

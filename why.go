@@ -213,7 +213,7 @@ func (e *Explainer) crossing(of, k int, d *Decision, row []float64, all [][]floa
 		for j, place := range part.At {
 			c.row[place] = e.ref.columns[k].values[v][j]
 		}
-		if e.cells.Missing(part.Index, c.row) { // nobody can be told to have no value
+		if e.cells.Missing(part.Index, c.row) { // nobody can choose to have no value
 			continue
 		}
 		if c.distance = e.distance(row, c.row, part.At); best == nil || c.distance < best.distance {

@@ -59,7 +59,7 @@ func TestCountsAreAskedAbout(t *testing.T) {
 	}
 }
 
-// A column named like an identifier whose values come again is asked about.
+// A column named like an identifier whose values come again gives a warning.
 func TestIdentifiersThatComeAgain(t *testing.T) {
 	note := func(name string, o recipe.Options) bool {
 		t.Helper()

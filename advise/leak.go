@@ -34,7 +34,7 @@ type leakTest struct {
 // they are filled or by their values.
 func leaks(k *Look) (all []found) {
 	if k.Recipe.Target.Number {
-		return nil // which has no classes to be told apart
+		return nil // which has no classes
 	}
 	var t leakTest
 	n, _ := k.X.Dims()

@@ -59,7 +59,7 @@ type Options struct {
 	// totals, which are left out without the one, and words.
 	CasesPerYear int
 	Currency     string
-	// By is a column whose values cases are told apart by in the result.
+	// By is a column whose values distinguish cases in the result.
 	By string
 	// Capacity is how much there is of actions, for all cases together or by Per, a period of the column
 	// Time or a column; decisions within it are measured beside those without.

@@ -389,7 +389,7 @@ func TestProportionalCosts(t *testing.T) {
 	}
 }
 
-// Who gives utilities is told what the decisions bring.
+// Who gives utilities reads what the decisions bring.
 func TestUtilitiesAreReported(t *testing.T) {
 	spec, err := decision.ParseSpec("u", []byte("outcomes: [good, bad]\nutilities: {lend: {good: 1, bad: -6}, refuse: {good: 0, bad: 0}}"))
 	if err != nil {

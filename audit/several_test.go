@@ -163,7 +163,7 @@ func TestForTwoOutcomesOnly(t *testing.T) {
 }
 
 // Probabilities of three outcomes that were made elsewhere stand in a column for each, and
-// parts are told apart by a column.
+// parts are distinguished by a column.
 func TestGivenOfSeveral(t *testing.T) {
 	costs, err := decision.ParseCostMatrix("costs.csv", []byte("action,w0,w1,w2\nhome,0,5,50\nward,1,0,10\nicu,4,2,0\n"))
 	if err != nil {

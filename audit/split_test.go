@@ -265,7 +265,7 @@ func TestCopiesStayTogether(t *testing.T) {
 	}
 }
 
-// Large weights are asked about however cases are divided.
+// Large weights give a warning however cases are divided.
 func TestLargeWeightsAreAskedAbout(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("patient,day,x,weight,class\n")

@@ -10,7 +10,7 @@ import (
 
 // Apart is the utility of acting on many points at once where each has one of several outcomes
 // and the functions of the outcomes are independent of each other:
-// Z = Σ_j w_j Σ_c u[a_j][c] P_j(c). What it is asked about are the values of all functions at the
+// Z = Σ_j w_j Σ_c u[a_j][c] P_j(c). Its arguments are the values of all functions at the
 // points, those of the first function at all points first; derivatives are those in each of them,
 // without mixed ones.
 type Apart struct {

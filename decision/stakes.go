@@ -242,7 +242,7 @@ func (s Stakes) Threshold() (p, b float64, ok bool) {
 		return 0, 0, false
 	}
 	// From the smaller side, whose probability keeps its digits. Relative to the larger
-	// gain nothing overflows, and what vanishes could not be told from 0.
+	// gain nothing overflows, and what vanishes could not be distinguished from 0.
 	most := max(gain0, gain1)
 	gain0, gain1 = gain0/most, gain1/most
 	p, q := gain0/(gain0+gain1), gain1/(gain0+gain1)

@@ -50,7 +50,7 @@ func TestCuts(t *testing.T) {
 }
 
 // Rows are in the group that their values say, whether rows are learnt from or new, and groups that
-// do not occur are told.
+// do not occur are reported.
 func TestGroups(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	const n = 3000

@@ -242,7 +242,7 @@ func (t Largest) LogMean(m, v, d1, d2 []float64) float64 {
 // logSqrt2Pi is log √(2π).
 const logSqrt2Pi = 0.918938533204672741780329736405617640
 
-// far is LogMean where the integrand is a Gaussian as far as can be told.
+// far is LogMean where the integrand is a Gaussian up to rounding.
 func (t Largest) far(r *rivals, peak, curvature float64, slopes []float64, bend float64, d1, d2 []float64) float64 {
 	for c := range d1 {
 		own := r.second[c] / (r.s[c] * r.s[c])

@@ -48,7 +48,7 @@ type EP struct {
 	Trace func(Sweep)
 }
 
-// Sweep is what Trace is told.
+// Sweep is what Trace is called with.
 type Sweep struct {
 	Number   int
 	Residual float64

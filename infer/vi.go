@@ -37,7 +37,7 @@ type VI struct {
 	Trace func(VIStep)
 }
 
-// VIStep is what Trace is told.
+// VIStep is what Trace is called with.
 type VIStep struct {
 	Iteration int
 	Bound     float64

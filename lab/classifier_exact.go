@@ -32,7 +32,7 @@ type gridTruth struct {
 	logError    float64
 }
 
-// gridQuestion is what draws are asked about: the probabilities of the outcomes at every point of
+// gridQuestion is what is computed from draws: the probabilities of the outcomes at every point of
 // a grid, and the covariance of their errors.
 type gridQuestion struct {
 	points, outcomes int

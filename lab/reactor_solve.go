@@ -190,7 +190,7 @@ func (p Reactor) exact(ctx context.Context, m *infer.Model) (*ReactorAnswer, err
 	return a, nil
 }
 
-// options are what methods are told about a reactor. EP runs as the paper does: from
+// options are what methods receive of a reactor. EP runs as the paper does: from
 // empty sites, half-damped, in the order of the data, the utility last. Several modes
 // mix slowly, and draws in one dimension are cheap.
 func options() methods.Options { return methods.Options{Damping: 0.5, Draws: 5000} }

@@ -197,7 +197,7 @@ func TestReactorRangesHeld(t *testing.T) {
 }
 
 // checkRanges sees that the ranges cover the domain and have the action at a
-// threshold, unless that is as near to a change as can be told.
+// threshold, unless that is as near to a change as rounding.
 func checkRanges(t *testing.T, a lab.ReactorMethodView, domain [2]float64, threshold float64, action int) {
 	t.Helper()
 	precision := 1e-9

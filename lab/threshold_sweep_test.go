@@ -85,7 +85,7 @@ func TestSweepLooksBesideHeld(t *testing.T) {
 	}
 }
 
-// Where a method fails there is a gap, and the failures are told.
+// Where a method fails there is a gap, and the failures are reported.
 func TestSweepTellsFailures(t *testing.T) {
 	ranges, s := follow(t, func(threshold float64) int {
 		switch {

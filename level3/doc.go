@@ -54,7 +54,7 @@
 //
 // Rows that begin with zeros, as those of a triangular matrix in the right order do,
 // make stairs. Solves keep such zeros and products need not multiply them: SymProduct
-// and SolveStairs are told how many there are, and take a third of the work for a
+// and SolveStairs receive how many there are, and take a third of the work for a
 // triangle.
 //
 // # Cores

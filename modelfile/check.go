@@ -11,7 +11,7 @@ import (
 // may still have been made by somebody who wants to see what happens.
 
 const (
-	// Farthest is the largest feature that a model is asked about, or fitted to. Kernels
+	// Farthest is the largest feature that a model predicts for, or is fitted to. Kernels
 	// square and multiply their arguments, and numbers end at 1.8e308.
 	Farthest = 1e50
 	// largestPrecision bounds the precision of a site. No term of a likelihood bends by

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// features are what cases of a window are told from those of the reference by: numbers, their squares,
+// features are what distinguishes cases of a window from those of the reference: numbers, their squares,
 // and the more frequent codes, standardised.
 type features struct {
 	x       *mat.Dense // of the reference
@@ -20,7 +20,7 @@ type features struct {
 }
 
 const (
-	mostCodes   = 150  // that are told apart
+	mostCodes   = 150  // that are distinguished
 	leastCode   = 0.01 // share of the reference that a code has to have
 	mostSampled = 4000 // cases of each kind that a ratio is learnt from
 	ridge       = 5    // precision of a coefficient before cases are seen

@@ -74,8 +74,8 @@ func TestNothingChanges(t *testing.T) {
 	}
 }
 
-// Other cases are told before outcomes are known, with the column that moved and what that costs;
-// outcomes that follow otherwise from the same inputs are not, and are told once they are known.
+// Other cases are reported before outcomes are known, with the column that moved and what that costs;
+// outcomes that follow otherwise from the same inputs are not, and are reported once they are known.
 func TestDrift(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	reference, cases := world(rng, 4000, 0, 1, 0), world(rng, 8000, -0.9, 1, 0)

@@ -40,7 +40,7 @@ func TestWholeNeighbours(t *testing.T) {
 	}
 }
 
-// What has no expectation is told from what has one.
+// What has no expectation is distinguished from what has one.
 func TestFinite(t *testing.T) {
 	standard := []Part{{1, 0, 1}}
 	all := map[string]Distribution{

@@ -185,11 +185,11 @@ func Gather(rows Rows, sites []gauss.Scalar) gauss.Naturals {
 	return sum
 }
 
-// See is told what Look sees of a row: the means and variances of its values without it.
+// See is called with what Look sees of a row: the means and variances of its values without it.
 type See func(i int, mean, variance []float64)
 
 // Look finds the sums of a pass that changes nothing, at one and the same q. Where see is
-// not nil it is told of every row the means and variances of its values, one for each function,
+// not nil it is called for every row with the means and variances of its values, one for each function,
 // when the row's own sites are taken out of q, or NaN where that is not proper; it must not keep
 // them. Rows come in order.
 func Look(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, see See) (*Sums, error) {

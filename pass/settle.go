@@ -25,11 +25,11 @@ type Settings struct {
 	From gauss.Naturals
 	// Extra is a site on v as a whole, such as that of a utility; nil stands for none.
 	Extra gauss.Naturals
-	// Trace, if set, is told of every pass.
+	// Trace, if set, is called with every pass.
 	Trace func(Step)
 }
 
-// Step is what Trace is told.
+// Step is what Trace is called with.
 type Step struct {
 	Number   int
 	Residual float64 // how far the pass moved q; see Settings.Tolerance

@@ -29,7 +29,7 @@ type Calibrated struct {
 // rows, which see the utility through q̄. Actions are chosen as infer.Decide does. The rule is
 // expectation propagation.
 //
-// With several functions the utility is asked about the values of all of them at the points,
+// With several functions the utility depends on the values of all of them at the points,
 // those of the first function at all points first, as if they were independent, and its site is
 // one on each of them by itself.
 func Calibrate(ctx context.Context, e Engine, u factor.Utility, points *gauss.Views, o Settings) (*Calibrated, error) {

@@ -26,7 +26,7 @@ func (p *one) Predict(x *mat.Dense) []Prediction {
 	if p.predictor != nil {
 		p.predictor.Moments(x, mean, variance)
 	} else {
-		// Rows are asked about one by one, because what the products of larger matrices round
+		// Rows are predicted one by one, because what the products of larger matrices round
 		// to depends on their shape.
 		tasks.For(n, func(i int) {
 			p.gaussian.Predict(p.views(row(x, i)), mean[i:i+1], variance[i:i+1], new(gauss.Workspace))

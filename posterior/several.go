@@ -52,7 +52,7 @@ func (p *Joint) Probabilities(x *mat.Dense) [][]float64 {
 	return all
 }
 
-// ofProbabilities are predictions of several functions, whose moments are not told.
+// ofProbabilities are predictions of several functions, whose moments are not given.
 func ofProbabilities(all [][]float64) []Prediction {
 	out := make([]Prediction, len(all))
 	for i, p := range all {

@@ -11,7 +11,7 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
-// What cannot be read for sure is asked about, here.
+// What is ambiguous is refused here, with the options that settle it.
 
 // way is an option that settles a question, with its value and what giving it says.
 func way(option table.Option, value, meaning string) table.Way {
@@ -21,11 +21,9 @@ func way(option table.Option, value, meaning string) table.Way {
 // mostlyNumbers refuses a column of numbers with other texts among them.
 func (l *learner) mostlyNumbers(odd []uint32, n *table.Notation) error {
 	if len(odd) == 0 { // units on some of the numbers, or points among decimal commas
-		at := l.Scan.At(l.Words[0])
-		at.Msg = fmt.Sprintf("some numbers are written like %s and %s are not", table.Quote(string(l.Word(l.Words[0]))), table.Plural(l.Numbers, "cell"))
-		at.Fix = "write all numbers of the column in the same way"
-		at.Ways = []table.Way{way(table.WayCategorical, l.Name(), "if they are codes"), way(table.WayDrop, l.Name(), "")}
-		return at
+		return l.Scan.At(l.Words[0]).Say("write all numbers of the column in the same way",
+			"some numbers are written like %s and %s are not", table.Quote(string(l.Word(l.Words[0]))), table.Plural(l.Numbers, "cell")).
+			By(way(table.WayCategorical, l.Name(), "if they are codes"), way(table.WayDrop, l.Name(), ""))
 	}
 	at := l.Scan.At(odd[0])
 	at.Msg = fmt.Sprintf("%d of %d cells are numbers, but not %s", l.Present()-l.cellsOf(odd), l.Present(), l.Spellings(odd))
@@ -136,19 +134,15 @@ func (l *learner) askBend(bend Bend, values []float64) error {
 		l.notef("scaling", "is not transformed: %s", text)
 		return nil
 	}
-	return &table.Error{
-		File: l.Table.Name(), Column: l.Scan.Column + 1, ColumnName: l.Name(), Msg: text, Fix: "use another transformation",
-		Ways: []table.Way{way(table.WayScaling, l.Name()+"="+string(YeoJohnson), ""), way(table.WayScaling, l.Name()+"="+string(Rank), "")},
-	}
+	return l.Table.ColumnPlace(l.Scan.Column).Say("use another transformation",
+		"%s", text).By(way(table.WayScaling, l.Name()+"="+string(YeoJohnson), ""), way(table.WayScaling, l.Name()+"="+string(Rank), ""))
 }
 
 // askOrder asks whether the day or the month comes first.
 func (l *learner) askOrder() error {
-	at := l.Scan.At(l.Words[0])
-	at.Msg = fmt.Sprintf("nothing in the column tells whether the day or the month comes first in %s", table.Quote(string(l.Word(l.Words[0]))))
-	at.Fix = "say which"
-	at.Ways = []table.Way{way(table.WayDates, string(table.DayFirst), ""), way(table.WayDates, string(table.MonthFirst), "")}
-	return at
+	return l.Scan.At(l.Words[0]).Say("say which",
+		"nothing in the column tells whether the day or the month comes first in %s", table.Quote(string(l.Word(l.Words[0])))).
+		By(way(table.WayDates, string(table.DayFirst), ""), way(table.WayDates, string(table.MonthFirst), ""))
 }
 
 // missingCells collects where cells are missing, for one message about all.

@@ -180,7 +180,7 @@ func TestHeaderChoiceIsChecked(t *testing.T) {
 	}
 }
 
-// Numbers whose units differ are asked about; few different ones may be categories, and a letter
+// Numbers whose units differ are ambiguous; few different ones may be categories, and a letter
 // right after a number is part of a code.
 func TestDifferentUnits(t *testing.T) {
 	for _, c := range []struct {

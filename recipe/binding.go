@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -146,11 +145,8 @@ func (b *binding) byName(line int) error {
 		}
 	}
 	if len(absent) > 0 {
-		at := &table.Error{
-			File: b.file, Line: line, ColumnName: absent[0],
-			Msg: fmt.Sprintf("%s of the model missing: %s; %sthe file has %s", table.Plural(len(absent), "column"), table.QuoteList(absent), table.DidYouMean(absent[0], b.names), table.QuoteList(b.names)),
-			Fix: "add the columns under these names",
-		}
+		at := (&table.Error{File: b.file, Line: line, ColumnName: absent[0]}).Say("add the columns under these names",
+			"%s of the model missing: %s; %sthe file has %s", table.Plural(len(absent), "column"), table.QuoteList(absent), table.DidYouMean(absent[0], b.names), table.QuoteList(b.names))
 		if line > 0 {
 			at.Fix += ", or say that the first row is data in the order of the training file"
 			at.Ways = []table.Way{{Option: table.WayHeader, Value: string(table.HeaderNo)}}
@@ -170,11 +166,9 @@ func (b *binding) byName(line int) error {
 func (b *binding) byPosition(line int) error {
 	all, here := len(b.recipe.Columns), len(b.names)
 	if here != all && (here != all-1 || b.recipe.Target.Condition) {
-		return &table.Error{
-			File: b.file, Line: line, Column: min(here, all) + 1,
-			Msg: fmt.Sprintf("%s where the training file had %d (the outcome may be left out)", table.Plural(here, "column"), all),
-			Fix: "give the columns of the training file in its order, or name them in a header",
-		}
+		return (&table.Error{File: b.file, Line: line, Column: min(here, all) + 1}).Say(
+			"give the columns of the training file in its order, or name them in a header",
+			"%s where the training file had %d (the outcome may be left out)", table.Plural(here, "column"), all)
 	}
 	next := 0
 	for i := range b.recipe.Columns {
@@ -214,11 +208,8 @@ func (b *binding) column(name string) (int, error) {
 	if j, ok := table.Alike(b.names, name); ok {
 		return j, nil
 	}
-	return 0, &table.Error{
-		File: b.file, ColumnName: name,
-		Msg: "there is no such column; " + table.DidYouMean(name, b.names) + "the file has " + table.QuoteList(b.names),
-		Fix: "add it to the file",
-	}
+	return 0, (&table.Error{File: b.file, ColumnName: name}).Say("add it to the file",
+		"there is no such column; %sthe file has %s", table.DidYouMean(name, b.names), table.QuoteList(b.names))
 }
 
 // needs tells which columns of the file the recipe has a use for: those that make

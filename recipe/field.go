@@ -322,9 +322,9 @@ const missingCell = "missing cell, and the model was trained without imputation"
 // refused says why a cell cannot be read, and what to do.
 func refused(problem string) *table.Error {
 	if problem == missingCell {
-		return &table.Error{
-			Msg: problem, Fix: "fill the cell in, or learn the model again from the same rows, with missing cells filled", Ways: []table.Way{{Option: table.WayImpute}},
-		}
+		return new(table.Error).Say(
+			"fill the cell in, or learn the model again from the same rows, with missing cells filled",
+			"%s", problem).By(table.Way{Option: table.WayImpute})
 	}
 	return &table.Error{Msg: problem, Fix: "correct the cell, or fit again with such cells in training"}
 }

@@ -259,10 +259,9 @@ func (o *Options) checkBends(t *table.Table, r *Recipe) (notes []string, err err
 		case c.Kind == Dropped:
 			notes = append(notes, fmt.Sprintf("column %s is not a feature (%s), so that there is nothing for %s to scale", table.Quote(c.Name), c.Reason, b))
 		default:
-			return nil, &table.Error{
-				File: t.Name(), Column: j + 1, ColumnName: c.Name, Msg: fmt.Sprintf("the column is %s, and %s is for numbers", kindNames[c.Kind], b),
-				Fix: "leave it out of the scaling",
-			}
+			return nil, (&table.Error{File: t.Name(), Column: j + 1, ColumnName: c.Name}).Say(
+				"leave it out of the scaling",
+				"the column is %s, and %s is for numbers", kindNames[c.Kind], b)
 		}
 	}
 	return notes, nil

@@ -145,11 +145,9 @@ func (l *learner) learnText() error {
 		if _, codes := l.padding(); codes {
 			ways = append(ways, way(table.WayScaling, l.Name()+"="+string(AutoBend), "a quantity"))
 		}
-		return &table.Error{
-			File: l.Table.Name(), Column: l.Scan.Column + 1, ColumnName: l.Name(),
-			Msg: fmt.Sprintf("%d different texts in %d rows, such as %s: is this an identifier?", different, l.Present(), table.Quote(example)),
-			Fix: "say which it is", Ways: ways,
-		}
+		return l.Table.ColumnPlace(l.Scan.Column).Say("say which it is",
+			"%d different texts in %d rows, such as %s: is this an identifier?", different, l.Present(), table.Quote(example)).
+			By(ways...)
 	}
 	return l.learnCategorical()
 }
@@ -178,10 +176,8 @@ func (l *learner) learnOrdered(order *OrderedSet) error {
 	count := l.Categories()
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		if !slices.Contains(c.Categories, name) {
-			at := l.FirstOf(name)
-			at.Msg = fmt.Sprintf("%s (%s) is not in the order %s", table.Quote(name), table.Plural(count[name], "cell"), table.QuoteList(c.Categories))
-			at.Fix = "put every category in the order, or make it a missing marker"
-			return at
+			return l.FirstOf(name).Say("put every category in the order, or make it a missing marker",
+				"%s (%s) is not in the order %s", table.Quote(name), table.Plural(count[name], "cell"), table.QuoteList(c.Categories))
 		}
 	}
 	if len(count) == 1 {

@@ -110,5 +110,5 @@ func LooksLikeCodes(t *table.Table, o Options) string {
 	return ""
 }
 
-// leastCodes is from how many rows on their numbers are told from amounts.
+// leastCodes is from how many rows on their numbers are distinguished from amounts.
 const leastCodes = 10

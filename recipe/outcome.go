@@ -48,27 +48,23 @@ func learnCondition(t *table.Table, c *expr.Condition, columns []int, o *Options
 	case conditionFails:
 		slices.Reverse(target.Outcomes)
 	default:
-		return target, nil, &table.Error{
-			File: t.Name(), Msg: fmt.Sprintf("the outcome %s is a condition and takes the values yes and no, not %s", table.Quote(target.Column), table.Quote(o.Positive)),
-			Fix: "leave the positive one out, or name one of these two", Ways: []table.Way{way(table.WayPositive, "yes", ""), way(table.WayPositive, "no", "")},
-		}
+		return target, nil, table.In(t.Name()).Say("leave the positive one out, or name one of these two",
+			"the outcome %s is a condition and takes the values yes and no, not %s", table.Quote(target.Column), table.Quote(o.Positive)).
+			By(way(table.WayPositive, "yes", ""), way(table.WayPositive, "no", ""))
 	}
 	y, missing, err := target.evaluate(t, c, columns, m)
 	if err != nil {
 		return target, nil, err
 	}
 	if len(missing) > 0 {
-		at := t.Place(missing[0])
-		at.Msg = fmt.Sprintf("the outcome %s is missing in %s: %s", table.Quote(target.Column), table.Plural(len(missing), "row"), lineList(t, missing))
-		at.Fix, at.Ways = "fill the cells in, or leave these rows out", []table.Way{{Option: table.WayLabelled}}
-		return target, nil, at
+		return target, nil, t.Place(missing[0]).Say("fill the cells in, or leave these rows out",
+			"the outcome %s is missing in %s: %s", table.Quote(target.Column), table.Plural(len(missing), "row"), lineList(t, missing)).
+			By(table.Way{Option: table.WayLabelled})
 	}
 	target.count(y)
 	if slices.Contains(target.Rows, 0) {
-		return target, nil, &table.Error{
-			File: t.Name(), Msg: fmt.Sprintf("one class only: %s is %s in every row", table.Quote(target.Column), table.Quote(target.Outcomes[y[0]])),
-			Fix: "give training rows of both outcomes, or another condition",
-		}
+		return target, nil, table.In(t.Name()).Say("give training rows of both outcomes, or another condition",
+			"one class only: %s is %s in every row", table.Quote(target.Column), table.Quote(target.Outcomes[y[0]]))
 	}
 	return target, y, nil
 }

@@ -129,7 +129,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// A share is told from nothing and from all.
+// A share is distinguished from nothing and from all.
 func TestPercent(t *testing.T) {
 	for _, c := range []struct {
 		part, whole int

@@ -240,11 +240,8 @@ func (p *Report) Err(file string, any bool) error {
 		if !any && (u.Cells < p.Rows || p.Rows < 2) {
 			continue
 		}
-		e := &table.Error{
-			File: file, ColumnName: u.Column,
-			Msg: fmt.Sprintf("%d of %s with a category that the training rows did not have, such as %s", u.Cells, table.Plural(p.Rows, "row"), table.Quote(u.Example)),
-			Fix: "write categories as the training file does",
-		}
+		e := (&table.Error{File: file, ColumnName: u.Column}).Say("write categories as the training file does",
+			"%d of %s with a category that the training rows did not have, such as %s", u.Cells, table.Plural(p.Rows, "row"), table.Quote(u.Example))
 		for i := range p.bound.recipe.Columns {
 			if c := &p.bound.recipe.Columns[i]; c.Name == u.Column {
 				e.Msg += "; those are " + table.QuoteList(c.Categories)
@@ -257,11 +254,9 @@ func (p *Report) Err(file string, any bool) error {
 	}
 	for _, f := range p.Gaps {
 		if any {
-			problems.All = append(problems.All, &table.Error{
-				File: file, ColumnName: f.Column,
-				Msg: fmt.Sprintf("%d of %s with a missing cell, which no row had in training", f.Cells, table.Plural(p.Rows, "row")),
-				Fix: "fill the cells in",
-			})
+			problems.All = append(problems.All, (&table.Error{File: file, ColumnName: f.Column}).Say(
+				"fill the cells in",
+				"%d of %s with a missing cell, which no row had in training", f.Cells, table.Plural(p.Rows, "row")))
 		}
 	}
 	return problems.Err()

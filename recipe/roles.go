@@ -58,10 +58,8 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 			if problem := order.Check(); problem != nil {
 				err = &table.Error{File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j), Msg: problem.Error(), Fix: "give every category once"}
 			} else if before := r.ordered[j]; before != nil && !slices.Equal(before.Categories, order.Categories) {
-				err = &table.Error{
-					File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
-					Msg: "two orders are given: " + strings.Join(before.Categories, ",") + " and " + strings.Join(order.Categories, ","), Fix: "give one of them",
-				}
+				err = t.ColumnPlace(j).Say("give one of them",
+					"two orders are given: %s and %s", strings.Join(before.Categories, ","), strings.Join(order.Categories, ","))
 			}
 			r.ordered[j] = order
 		})
@@ -71,10 +69,7 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 		b := o.Bends[ref]
 		find(ref, func(j int) {
 			if before, known := bent[j]; known && before != b {
-				err = &table.Error{
-					File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
-					Msg: fmt.Sprintf("two scalings are given: %s and %s", before, b), Fix: "give one of them",
-				}
+				err = t.ColumnPlace(j).Say("give one of them", "two scalings are given: %s and %s", before, b)
 			}
 			bent[j], named[t.ColumnName(j)] = b, b
 		})
@@ -152,11 +147,8 @@ func (r *roles) checkBent(t *table.Table, bent map[int]Bend) error {
 	for j := range t.Columns() {
 		if b, given := bent[j]; given && !r.decides(j) {
 			why := cmp.Or(r.dropped[j], "it is the outcome, names the rows or weighs them")
-			return &table.Error{
-				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
-				Msg: fmt.Sprintf("the column is not a feature (%s), so that there is nothing for %s to scale", why, b),
-				Fix: "leave it out of the scaling; the features are " + table.QuoteList(others),
-			}
+			return t.ColumnPlace(j).Say("leave it out of the scaling; the features are "+table.QuoteList(others),
+				"the column is not a feature (%s), so that there is nothing for %s to scale", why, b)
 		}
 	}
 	return nil
@@ -252,10 +244,8 @@ func (target *Target) weigh(t *table.Table, j int, labels []int, weights []float
 	}
 	for y, sum := range sums {
 		if sum == 0 && (target.Rows[y] > 0 || target.Binary()) {
-			return &table.Error{
-				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j), Msg: "the weights of an outcome add up to zero",
-				Fix: "give rows of every outcome weights above zero, or leave the weights out",
-			}
+			return t.ColumnPlace(j).Say("give rows of every outcome weights above zero, or leave the weights out",
+				"the weights of an outcome add up to zero")
 		}
 	}
 	switch len(sums) {
@@ -285,11 +275,9 @@ func (r *roles) named(t *table.Table, all []string) ([]string, error) {
 			continue
 		}
 		if !r.decides(j) && j != r.target && !r.costs[j] {
-			return nil, &table.Error{
-				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
-				Msg: fmt.Sprintf("the missing marker %s is of a column that is not a feature", table.Quote(text)),
-				Fix: "give the spelling without the name of a column; it then counts in all of them",
-			}
+			return nil, t.ColumnPlace(j).Say(
+				"give the spelling without the name of a column; it then counts in all of them",
+				"the missing marker %s is of a column that is not a feature", table.Quote(text))
 		}
 		named[k] = t.ColumnName(j) + "=" + strings.TrimSpace(text[at+1:])
 	}

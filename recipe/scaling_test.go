@@ -177,7 +177,7 @@ func TestImpossibleLog(t *testing.T) {
 	}
 }
 
-// A column that is named and numbered has one scaling, or none that could be told.
+// A column that is named and numbered has one scaling, or none that could be named.
 func TestTwoScalingsOfAColumn(t *testing.T) {
 	table := mustRead(t, "a,b,y\n1,2,no\n2,3,yes\n3,5,no\n4,9,yes\n", table.HeaderYes)
 	_, err := Learn(table, Options{Bends: map[string]Bend{"b": Log, "2": Rank}})

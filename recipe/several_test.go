@@ -13,7 +13,7 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
-// An outcome that a single row has beside a usual pair is asked about where it is the outcome of
+// An outcome that a single row has beside a usual pair is ambiguous where it is the outcome of
 // a line of totals, and is a rare outcome elsewhere, in parts of the table as well.
 func TestTotalsInTheOutcome(t *testing.T) {
 	word := func(i int) string { return []string{"north", "south"}[i%2] }
@@ -64,7 +64,7 @@ func TestTotalsInTheOutcome(t *testing.T) {
 	}
 }
 
-// A line of totals is asked about whatever the options say of the pair, and can be left out,
+// A line of totals is ambiguous whatever the options say of the pair, and can be left out,
 // then and in new rows. What comes twice in the table is an outcome, also in a part that has one
 // of them.
 func TestOddOutcome(t *testing.T) {
@@ -110,7 +110,7 @@ func TestOddOutcome(t *testing.T) {
 	}
 }
 
-// A rare outcome that is one slip away from a frequent one is told as what it may be, where it is
+// A rare outcome that is one slip away from a frequent one is reported as what it may be, where it is
 // taken for an outcome and where that is refused. Grades are no slips.
 func TestMisspelledOutcome(t *testing.T) {
 	for _, c := range []struct {
@@ -244,7 +244,7 @@ func TestBadOutcomes(t *testing.T) {
 	}
 }
 
-// An outcome of few rows is told of, be it one of two or of more.
+// An outcome of few rows gives a warning, be it one of two or of more.
 func TestRareOutcomes(t *testing.T) {
 	for _, c := range []struct {
 		counts []int // of a, b, c

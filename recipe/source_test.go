@@ -119,7 +119,7 @@ func TestColumnsLeftOut(t *testing.T) {
 	}
 }
 
-// Truth values are compared whatever their case; rows are told by their file and number.
+// Truth values are compared whatever their case; rows are named by their file and number.
 func TestSourceRows(t *testing.T) {
 	text, err := table.Read(context.Background(), strings.NewReader(sourceText), "text", table.Format{Separator: ","})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
-// A number far outside those of training is told of a column that only costs are made of, whichever
+// A number far outside those of training is reported of a column that only costs are made of, whichever
 // way the row comes in, and in the notation of the table.
 func TestStakesFar(t *testing.T) {
 	past := mustRead(t, "age;amount;late\n1;1.100,00;no\n2;2.250,50;yes\n3;900,00;no\n4;1.080,00;yes\n", table.HeaderYes)

@@ -54,10 +54,8 @@ const MostOutcomes = 20
 func learnTarget(t *table.Table, j int, o *Options, order *OrderedSet, m *table.Markers) (Target, []int, error) {
 	s := table.NewScan(t, j, m)
 	if s.Present() == 0 {
-		return Target{}, nil, &table.Error{
-			File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j), Msg: "the outcome is missing in every row",
-			Fix: "name the column of the outcome", Ways: []table.Way{{Option: table.WayTarget}},
-		}
+		return Target{}, nil, t.ColumnPlace(j).Say("name the column of the outcome",
+			"the outcome is missing in every row").By(table.Way{Option: table.WayTarget})
 	}
 	if s.Missing > 0 {
 		var rows []int
@@ -160,9 +158,7 @@ func oddOutcome(s *table.Scan, count map[string]int) error {
 func learnMany(s *table.Scan, values []string) (Target, []int, error) {
 	t, j := s.Table, s.Column
 	refuse := func(fix, format string, args ...any) (Target, []int, error) {
-		at := t.CellPlace(firstOdd(t, j), j)
-		at.Msg, at.Fix = fmt.Sprintf(format, args...), fix
-		return Target{}, nil, at
+		return Target{}, nil, t.CellPlace(firstOdd(t, j), j).Say(fix, format, args...)
 	}
 	numbers, fractions := make(map[string]float64, len(values)), 0
 	for _, v := range values {
@@ -311,15 +307,12 @@ func choosePositive(values []string, wanted string) (string, *table.Error) {
 	wanted = expr.Composed(wanted)
 	switch {
 	case len(values) == 1:
-		return "", &table.Error{
-			Msg: fmt.Sprintf("one class only: the outcome is %s in every row", table.Quote(values[0])),
-			Fix: "give training rows of two outcomes or more, or another target column",
-		}
+		return "", new(table.Error).Say("give training rows of two outcomes or more, or another target column",
+			"one class only: the outcome is %s in every row", table.Quote(values[0]))
 	case len(values) > 2:
-		return "", &table.Error{
-			Msg: fmt.Sprintf("the outcome takes %d values, %s, and a positive one is one of two", len(values), table.QuoteList(values)),
-			Fix: "leave the positive one out to have them all, or write the outcome as a condition, such as " + conditionOn(wanted),
-		}
+		return "", new(table.Error).Say(
+			"leave the positive one out to have them all, or write the outcome as a condition, such as "+conditionOn(wanted),
+			"the outcome takes %d values, %s, and a positive one is one of two", len(values), table.QuoteList(values))
 	case slices.Contains(values, table.Key(table.BytesOf(strings.TrimSpace(wanted)), '.')):
 		return table.Key(table.BytesOf(strings.TrimSpace(wanted)), '.'), nil
 	case strings.EqualFold(values[0], wanted):
@@ -332,18 +325,16 @@ func choosePositive(values []string, wanted string) (string, *table.Error) {
 		if k := slices.IndexFunc(values, func(v string) bool { return unquoted(v) == unquoted(wanted) }); k >= 0 {
 			return values[k], nil
 		}
-		return "", &table.Error{
-			Msg: fmt.Sprintf("no row has the outcome %s that is to be positive; the values are %s", table.Quote(wanted), listed),
-			Fix: "name one of these two", Ways: []table.Way{way(table.WayPositive, values[0], ""), way(table.WayPositive, values[1], "")},
-		}
+		return "", new(table.Error).Say("name one of these two",
+			"no row has the outcome %s that is to be positive; the values are %s", table.Quote(wanted), listed).
+			By(way(table.WayPositive, values[0], ""), way(table.WayPositive, values[1], ""))
 	}
 	if k := Conventional([2]string(values)); k >= 0 {
 		return values[k], nil
 	}
-	return "", &table.Error{
-		Msg: fmt.Sprintf("the outcome takes the values %s, and neither is the positive one by convention", listed),
-		Fix: "name the positive one", Ways: []table.Way{way(table.WayPositive, values[0], ""), way(table.WayPositive, values[1], "")},
-	}
+	return "", new(table.Error).Say("name the positive one",
+		"the outcome takes the values %s, and neither is the positive one by convention", listed).
+		By(way(table.WayPositive, values[0], ""), way(table.WayPositive, values[1], ""))
 }
 
 // Conventional is the place of the one of two outcomes that is positive by convention, -1 if

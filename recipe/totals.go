@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -184,8 +183,7 @@ func (rd *Reader) refuseTotals(row *Row) error {
 	if rd.ahead = true; rd.coming != io.EOF {
 		return nil
 	}
-	at := row.CellPlace(j)
-	at.Msg = fmt.Sprintf("%s stands in the last row: is it a line of totals?", table.Quote(string(row.Text(j))))
-	at.Fix, at.Ways = "correct the row, or leave the line out", []table.Way{{Option: table.WaySkip, Value: "last"}}
-	return at
+	return row.CellPlace(j).Say("correct the row, or leave the line out",
+		"%s stands in the last row: is it a line of totals?", table.Quote(string(row.Text(j)))).
+		By(table.Way{Option: table.WaySkip, Value: "last"})
 }

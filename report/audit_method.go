@@ -58,14 +58,7 @@ func (r *Audit) inducingDetails(p *Page) {
 		return
 	}
 	p.Details("Inducing points of each fold", func(b *Body) {
-		t := &Table{Columns: []Column{
-			{Title: "repeat", Align: Right},
-			{Title: "fold", Align: Right},
-			{Title: "points", Align: Right},
-			{Title: "unexplained variance", Align: Right},
-			{Title: "log evidence", Align: Right},
-			{Title: "lower bound", Align: Right},
-		}}
+		t := newNumberTable("", "repeat", "fold", "points", "unexplained variance", "log evidence", "lower bound")
 		for _, f := range r.FoldModels {
 			if i := f.Inducing; i != nil {
 				t.AddRow(strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), strconv.Itoa(i.Points), i.Left(), fixed(f.LogEvidence, 3), fixed(i.Bound, 3))
@@ -116,12 +109,8 @@ func (r *Audit) calibrationSection(p *Page) {
 	if len(r.Calibrations) > 0 {
 		p.Table(r.pairsTable("Loss-calibrated methods compared with their uncalibrated counterparts", r.Calibrations))
 	}
-	t := &Table{Caption: "Decisions that differ between methods", Columns: []Column{
-		{Title: "method"},
-		{Title: "compared with"},
-		{Title: "decisions", Align: Right},
-		{Title: "total " + r.noun() + " difference", Align: Right},
-	}}
+	t := newTable("Decisions that differ between methods", "method", "compared with", "decisions", "total "+r.noun()+" difference")
+	t.Columns[1].Align = Left
 	for _, f := range r.Flips {
 		if f.Count == 0 {
 			continue
@@ -141,12 +130,8 @@ func (r *Audit) regretSection(p *Page) {
 		return
 	}
 	g := r.Regrets[0]
-	t := &Table{Caption: "Regret under the exact posterior of the same model", Columns: []Column{
-		{Title: "method"},
-		{Title: "regret per case", Align: Right},
-		{Title: "decisions that differ", Align: Right},
-		{Title: "mean absolute error of the probability", Align: Right},
-	}}
+	t := newTable("Regret under the exact posterior of the same model",
+		"method", "regret per case", "decisions that differ", "mean absolute error of the probability")
 	for _, g := range r.Regrets {
 		regret := "0"
 		if g.Differ > 0 {

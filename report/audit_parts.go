@@ -16,15 +16,9 @@ func (r *Audit) partsSection(p *Page) {
 }
 
 func (r *Audit) partsTable() *Table {
-	t := &Table{Caption: "Decisions by " + r.label(r.Method), Columns: []Column{
-		{Title: r.By},
-		{Title: "cases", Align: Right},
-		{Title: r.noun() + " per case", Align: Right},
-		{Title: "difference from all others", Align: Right},
-		{Title: "p", Align: Right},
-	}}
+	t := newTable("Decisions by "+r.label(r.Method), r.By, "cases", r.noun()+" per case", "difference from all others", "p")
 	if !r.several() {
-		t.Columns = append(t.Columns, Column{Title: r.called[1], Align: Right}, Column{Title: "observed − predicted", Align: Right})
+		t.addNumbers(r.called[1], "observed − predicted")
 	}
 	costs := r.perCase()
 	excess := percentColumn(r.Parts, func(p audit.Part) *audit.Measure { return p.Excess })
@@ -40,11 +34,11 @@ func (r *Audit) partsTable() *Table {
 
 // partsCounts are the wrong actions.
 func (r *Audit) partsCounts() *Table {
-	t := &Table{Caption: "Decisions by outcome", Columns: []Column{{Title: r.By}}}
+	t := newTable("Decisions by outcome", r.By)
 	for action, name := range r.Actions {
 		for y, outcome := range r.called {
 			if action != r.Right[y] {
-				t.Columns = append(t.Columns, Column{Title: fmt.Sprintf("%s that get “%s”", outcome, name), Align: Right})
+				t.addNumbers(fmt.Sprintf("%s that get “%s”", outcome, name))
 			}
 		}
 	}

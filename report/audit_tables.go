@@ -89,17 +89,8 @@ func (r *Audit) withoutMethods() []audit.Score {
 
 // costTable is what the decisions of ways to decide cost, or bring, by the names of a function.
 func (r *Audit) costTable(scores []audit.Score, label func(method string) string) *Table {
-	t := &Table{
-		Caption: r.costCaption(),
-		Columns: []Column{
-			{Title: "decided by"},
-			{Title: r.noun() + " per case", Align: Right},
-			{Title: "difference", Align: Right},
-			{Title: "p", Align: Right},
-			{Title: "differs in", Align: Right},
-		},
-		Best: r.either("lowest mean cost", "highest mean utility"),
-	}
+	t := newTable(r.costCaption(), "decided by", r.noun()+" per case", "difference", "p", "differs in")
+	t.Best = r.either("lowest mean cost", "highest mean utility")
 	groups := map[audit.Kind]string{audit.Fitted: "methods", audit.External: "external probabilities", audit.Recalibrated: "recalibrated", audit.Baseline: "baselines"}
 	if !slices.ContainsFunc(scores, func(s audit.Score) bool { return s.Kind == audit.Fitted && s.Method != r.Method }) {
 		groups[audit.Fitted] = ""
@@ -125,13 +116,11 @@ func (r *Audit) costTable(scores []audit.Score, label func(method string) string
 // entriesTable is what every action costs, or brings, under each outcome: as it was given, with the mean
 // over cases where it depends on them.
 func (r *Audit) entriesTable() *Table {
-	t := &Table{Caption: sentence(r.noun()) + " of an action, by outcome", Columns: []Column{{Title: "action"}}}
+	t := newTable(sentence(r.noun())+" of an action, by outcome", "action")
 	if r.Currency != "" {
 		t.Caption += ", in " + r.Currency
 	}
-	for _, outcome := range r.called {
-		t.Columns = append(t.Columns, Column{Title: outcome, Align: Right})
-	}
+	t.addNumbers(r.called...)
 	for action, name := range r.Actions {
 		row := []string{name}
 		for y := range r.called {
@@ -149,7 +138,7 @@ func (r *Audit) entriesTable() *Table {
 // summaryTable is the audited decisions beside one action for all and beside ignoring costs: per
 // case, and in a year if the number of cases is known.
 func (r *Audit) summaryTable() *Table {
-	t := &Table{Caption: r.costCaption(), Columns: []Column{{Title: "decided by"}, {Title: r.noun() + " per case", Align: Right}}}
+	t := newTable(r.costCaption(), "decided by", r.noun()+" per case")
 	best := r.BestConstant()
 	rows := []struct{ label, method string }{
 		{r.label(r.Method), r.Method},
@@ -158,10 +147,10 @@ func (r *Audit) summaryTable() *Table {
 	}
 	var totals scale
 	if y := r.Yearly; y != nil {
-		t.Columns = append(t.Columns, Column{Title: fmt.Sprintf("%s cases a year", Count(y.Cases)), Align: Right})
+		t.addNumbers(fmt.Sprintf("%s cases a year", Count(y.Cases)))
 		totals = totalScale(y.Cost)
 	}
-	t.Columns = append(t.Columns, Column{Title: "difference per case", Align: Right})
+	t.addNumbers("difference per case")
 	for _, row := range rows {
 		for _, s := range r.Methods {
 			if s.Method != row.method {
@@ -214,13 +203,8 @@ func (r *Audit) differenceCells(t *Table, cells []Cell, c audit.Comparison, test
 
 // pairsTable is comparisons of pairs.
 func (r *Audit) pairsTable(caption string, pairs []audit.Comparison) *Table {
-	t := &Table{Caption: caption, Columns: []Column{
-		{Title: "decided by"},
-		{Title: "compared with"},
-		{Title: r.noun() + " difference per case", Align: Right},
-		{Title: "p", Align: Right},
-		{Title: "decisions that differ", Align: Right},
-	}}
+	t := newTable(caption, "decided by", "compared with", r.noun()+" difference per case", "p", "decisions that differ")
+	t.Columns[1].Align = Left
 	for _, c := range pairs {
 		row := Row{Cells: make([]Cell, len(t.Columns))}
 		row.Cells[0].Text, row.Cells[1].Text = MethodLabel(c.Method), MethodLabel(c.Than)
@@ -234,11 +218,9 @@ func (r *Audit) pairsTable(caption string, pairs []audit.Comparison) *Table {
 // countsTable is which action met which outcome how often, and which share of the outcome
 // that is.
 func (r *Audit) countsTable(s audit.Score) *Table {
-	t := &Table{Caption: "Cases by action and outcome, decided by " + r.label(s.Method), Columns: []Column{{Title: "action"}}}
-	for _, outcome := range r.called {
-		t.Columns = append(t.Columns, Column{Title: outcome, Align: Right})
-	}
-	t.Columns = append(t.Columns, Column{Title: "all", Align: Right})
+	t := newTable("Cases by action and outcome, decided by "+r.label(s.Method), "action")
+	t.addNumbers(r.called...)
+	t.addNumbers("all")
 	for action, name := range r.Actions {
 		row, all := []string{name}, 0.0
 		for _, c := range s.Counts {
@@ -260,7 +242,7 @@ func (r *Audit) countsTable(s audit.Score) *Table {
 
 // sharesTable is the same with intervals, a row for each outcome and action.
 func (r *Audit) sharesTable(s audit.Score) *Table {
-	t := &Table{Columns: []Column{{Title: "action"}, {Title: "cases", Align: Right}, {Title: "share of the outcome, with 95 % interval", Align: Right}}}
+	t := newTable("", "action", "cases", "share of the outcome, with 95 % interval")
 	shares := percentColumn(s.Counts, func(c audit.Count) *audit.Measure { return c.OfOutcome })
 	for y, outcome := range r.called {
 		for _, c := range s.Counts {
@@ -352,7 +334,7 @@ func (r *Audit) transposed(caption string, measures []measureRow, scores []audit
 	if len(scores) > mostCompared {
 		t.Columns = []Column{{Title: "decided by"}}
 		for _, m := range measures {
-			t.Columns = append(t.Columns, Column{Title: m.title, Align: Right})
+			t.addNumbers(m.title)
 		}
 		for _, s := range scores {
 			row := []string{r.methodLabel(s.Method)}
@@ -365,7 +347,7 @@ func (r *Audit) transposed(caption string, measures []measureRow, scores []audit
 	}
 	t.Columns = []Column{{Title: ""}}
 	for _, s := range scores {
-		t.Columns = append(t.Columns, Column{Title: r.label(s.Method), Align: Right})
+		t.addNumbers(r.label(s.Method))
 	}
 	for _, m := range measures {
 		row := []string{m.title}
@@ -407,13 +389,8 @@ func (r *Audit) qualityTable(scores []audit.Score) *Table {
 
 // reliabilityTable is that of each of more than two outcomes.
 func (r *Audit) reliabilityTable() *Table {
-	t := &Table{Caption: "Calibration of each outcome, with 95 % intervals", Columns: []Column{
-		{Title: "outcome"},
-		{Title: "cases", Align: Right},
-		{Title: "observed − predicted", Align: Right},
-		{Title: "calibration error", Align: Right},
-		{Title: "AUC", Align: Right},
-	}}
+	t := newTable("Calibration of each outcome, with 95 % intervals",
+		"outcome", "cases", "observed − predicted", "calibration error", "AUC")
 	excess := percentColumn(r.ReliableOf, func(of audit.Reliability) *audit.Measure { return &of.Excess })
 	area := columnScale(r.ReliableOf, func(of audit.Reliability) *audit.Measure { return of.Area })
 	t.Notes = []Note{{Text: "Calibration error: mean absolute difference in the bins of the figure. AUC: each outcome against all others."}}
@@ -426,14 +403,8 @@ func (r *Audit) reliabilityTable() *Table {
 // cutsTable is what every threshold gives; the row of the one that the costs imply is set in
 // bold, where it is the same in all cases.
 func (r *Audit) cutsTable() *Table {
-	t := &Table{Caption: fmt.Sprintf("“%s” if P(%s) > threshold, by %s", r.Actions[r.Acting()], r.called[1], r.label(r.Method)), Columns: []Column{
-		{Title: "threshold", Align: Right},
-		{Title: r.noun() + " per case", Align: Right},
-		{Title: r.called[1] + " found", Align: Right},
-		{Title: "missed", Align: Right},
-		{Title: "false alarms", Align: Right},
-		{Title: "net benefit", Align: Right},
-	}}
+	t := newNumberTable(fmt.Sprintf("“%s” if P(%s) > threshold, by %s", r.Actions[r.Acting()], r.called[1], r.label(r.Method)),
+		"threshold", r.noun()+" per case", r.called[1]+" found", "missed", "false alarms", "net benefit")
 	costs := r.perCase()
 	for _, c := range r.Cuts {
 		t.AddRow(threshold(c.Threshold), costs.measure(r.asStated(&c.Cost)), fmt.Sprintf("%s (%s)", cases(c.TruePositive), Percent(c.Sensitivity)), cases(c.FalseNegative),
@@ -454,13 +425,8 @@ func (r *Audit) cutsTable() *Table {
 }
 
 func (r *Audit) gainsTable() *Table {
-	t := &Table{Caption: "Cases ranked by predicted probability, highest first", Columns: []Column{
-		{Title: "cases", Align: Right},
-		{Title: "cut-off P(" + r.called[1] + ")", Align: Right},
-		{Title: r.called[1] + " among them", Align: Right},
-		{Title: "recall", Align: Right},
-		{Title: "lift", Align: Right},
-	}}
+	t := newNumberTable("Cases ranked by predicted probability, highest first",
+		"cases", "cut-off P("+r.called[1]+")", r.called[1]+" among them", "recall", "lift")
 	shares := percentColumn(r.Gains, func(g audit.Gain) *audit.Measure { return g.OfPositive })
 	for _, g := range r.Gains {
 		t.AddRow(fmt.Sprintf("%s (%.0f %%)", cases(g.Cases), 100*g.Share), probability(g.Probability), cases(g.Found), shares.measure(g.OfPositive), fixed(g.Lift, 2))
@@ -470,12 +436,7 @@ func (r *Audit) gainsTable() *Table {
 }
 
 func (r *Audit) importanceTable(importances []audit.Importance) *Table {
-	t := &Table{Columns: []Column{
-		{Title: "feature"},
-		{Title: "importance per case", Align: Right},
-		{Title: "p", Align: Right},
-		{Title: "decisions that change", Align: Right},
-	}, Caption: "Permutation importance, with 95 % intervals"}
+	t := newTable("Permutation importance, with 95 % intervals", "feature", "importance per case", "p", "decisions that change")
 	s := r.perCase()
 	for _, i := range importances {
 		if i.Changed == 0 {
@@ -488,12 +449,9 @@ func (r *Audit) importanceTable(importances []audit.Importance) *Table {
 }
 
 func (r *Audit) sensitivityTable() *Table {
-	t := &Table{Columns: []Column{
-		{Title: "multiplier", Align: Right},
-		{Title: "decisions that change", Align: Right},
-		{Title: r.noun() + ", " + r.rule() + " re-optimised", Align: Right},
-		{Title: r.noun() + ", " + r.rule() + " unchanged", Align: Right},
-	}}
+	t := newNumberTable("",
+		"multiplier", "decisions that change", r.noun()+", "+r.rule()+" re-optimised",
+		r.noun()+", "+r.rule()+" unchanged")
 	s := r.perCase()
 	text := func(cost float64) string { return s.number(r.Stated(audit.Measure{Value: cost}).Value) }
 	for _, f := range r.Sensitive {
@@ -566,12 +524,8 @@ func effects(all []audit.Effect) string {
 
 // knownTable is what it would have brought to find out outcomes first, by what that costs.
 func (r *Audit) knownTable() *Table {
-	t := &Table{Columns: []Column{
-		{Title: "price", Align: Right},
-		{Title: "worth buying in", Align: Right},
-		{Title: r.either("net saving", "net gain"), Align: Right},
-		{Title: "expected by the model", Align: Right},
-	}, Caption: "Saving per case, net of the price, with 95 % intervals"}
+	t := newNumberTable("Saving per case, net of the price, with 95 % intervals",
+		"price", "worth buying in", r.either("net saving", "net gain"), "expected by the model")
 	s := r.perCase()
 	for _, k := range r.Known {
 		t.AddRow(threshold(k.Price), Percent(k.Share), s.measure(&k.Saved), s.number(k.Expected))

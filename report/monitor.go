@@ -65,7 +65,9 @@ func (r *Monitor) caveat() string {
 
 // table is that of the windows.
 func (r *Monitor) table() *Table {
-	t := &Table{Columns: []Column{{"window", Left}, {"cases", Right}, {"estimated " + r.noun(), Right}, {"realised", Right}, {"comparable past cases", Right}, {"evidence: cases", Right}, {"evidence: outcomes", Right}}}
+	t := newTable("",
+		"window", "cases", "estimated "+r.noun(), "realised", "comparable past cases", "evidence: cases",
+		"evidence: outcomes")
 	for _, w := range r.Windows {
 		realised := ""
 		if w.Realised != nil {
@@ -88,7 +90,8 @@ const mostMoved = 2
 
 // movedTable is the columns that changed most in each window.
 func (r *Monitor) movedTable() *Table {
-	t := &Table{Caption: "Columns that changed, and by how much that alone raises the " + r.noun() + " per case", Columns: []Column{{"window", Left}, {"column", Left}, {"cases that changed", Right}, {r.noun() + " per case", Right}}}
+	t := newTable("Columns that changed, and by how much that alone raises the "+r.noun()+" per case", "window", "column", "cases that changed", r.noun()+" per case")
+	t.Columns[1].Align = Left
 	for _, w := range r.Windows {
 		for _, m := range w.Columns[:min(mostMoved, len(w.Columns))] {
 			cost := "unknown"

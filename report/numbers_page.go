@@ -98,11 +98,11 @@ func (r *NumberAudit) caption() string {
 
 // summaryTable is the decisions beside one action for all and beside those that ignore costs.
 func (r *NumberAudit) summaryTable() *Table {
-	t := &Table{Caption: r.caption(), Columns: []Column{{Title: "decided by"}, {Title: "cost per case", Align: Right}, {Title: "model saves per case", Align: Right}}}
+	t := newTable(r.caption(), "decided by", "cost per case", "model saves per case")
 	var yearly scale
 	if y := r.Yearly; y != nil {
 		yearly = totalScale(y.Cost, y.Saved)
-		t.Columns = append(t.Columns, Column{Title: fmt.Sprintf("%s cases a year", Count(y.Cases)), Align: Right})
+		t.addNumbers(fmt.Sprintf("%s cases a year", Count(y.Cases)))
 	}
 	for k, m := range r.Methods {
 		if k > 0 && m.Name != numbers.BestConstant && m.Name != numbers.PredictedMedian {
@@ -123,7 +123,8 @@ func (r *NumberAudit) summaryTable() *Table {
 
 // costTable is what all ways to choose cost.
 func (r *NumberAudit) costTable() *Table {
-	t := &Table{Caption: r.caption(), Best: "lowest mean cost", Columns: []Column{{Title: "decided by"}, {Title: "cost per case", Align: Right}, {Title: "model saves", Align: Right}, {Title: "p", Align: Right}}}
+	t := newTable(r.caption(), "decided by", "cost per case", "model saves", "p")
+	t.Best = "lowest mean cost"
 	least := slices.MinFunc(r.Methods, func(a, b numbers.Audited) int { return cmp.Compare(a.Cost, b.Cost) }).Cost
 	for k, m := range r.Methods {
 		cells := []Cell{{Text: r.label(m.Name)}, {Text: r.perCase().measure(costOf(m)), Best: m.Cost == least}, {}, {}}
@@ -163,7 +164,7 @@ func (r *NumberAudit) pitFigure() Figure {
 
 // coverageTable is how many outcomes are in intervals.
 func (r *NumberAudit) coverageTable() *Table {
-	t := &Table{Caption: "Coverage of predicted intervals", Columns: []Column{{Title: "interval"}, {Title: "outcomes in it", Align: Right}}}
+	t := newTable("Coverage of predicted intervals", "interval", "outcomes in it")
 	s := percentColumn(r.Scores.Coverage, func(c numbers.Covered) *audit.Measure { return &c.Share })
 	for _, c := range r.Scores.Coverage {
 		t.AddRow(Number(100*c.Level)+" %", s.measure(&c.Share))
@@ -173,7 +174,7 @@ func (r *NumberAudit) coverageTable() *Table {
 
 // qualityTable is how good quantiles are.
 func (r *NumberAudit) qualityTable() *Table {
-	t := &Table{Caption: "Predicted quantiles", Columns: []Column{{Title: "quantile"}, {Title: "outcomes below", Align: Right}, {Title: "pinball loss", Align: Right}, {Title: "of the constant", Align: Right}}}
+	t := newTable("Predicted quantiles", "quantile", "outcomes below", "pinball loss", "of the constant")
 	s := percentColumn(r.Scores.Quantiles, func(q numbers.Scored) *audit.Measure { return &q.Below })
 	for _, q := range r.Scores.Quantiles {
 		t.AddRow(Number(100*q.Level)+" %", s.measure(&q.Below), Number(q.Pinball), Number(q.Constant))
@@ -218,7 +219,7 @@ func (r *NumberAudit) ratioTable() *Table {
 	if r.Ratios[0].Ratio > 0 {
 		title = "under:over"
 	}
-	t := &Table{Caption: r.caption(), Columns: []Column{{Title: title}, {Title: "action re-optimised", Align: Right}, {Title: "action unchanged", Align: Right}, {Title: "best constant action", Align: Right}}}
+	t := newTable(r.caption(), title, "action re-optimised", "action unchanged", "best constant action")
 	s := columnScale(r.Ratios, func(x numbers.Ratio) *audit.Measure { return &x.Adapted })
 	for _, x := range r.Ratios {
 		t.AddRow(Number(at(x)), s.measure(&x.Adapted), s.measure(&x.Kept), s.measure(&x.Constant))
@@ -228,7 +229,7 @@ func (r *NumberAudit) ratioTable() *Table {
 
 // worstTable is so many of the cases that cost most.
 func (r *NumberAudit) worstTable(most int) *Table {
-	t := &Table{Caption: "The cases that cost most", Columns: []Column{{Title: "line"}, {Title: "outcome", Align: Right}, {Title: "predicted (90 % interval)", Align: Right}, {Title: "action", Align: Right}, {Title: "expected cost", Align: Right}, {Title: "cost", Align: Right}}}
+	t := newTable("The cases that cost most", "line", "outcome", "predicted (90 % interval)", "action", "expected cost", "cost")
 	for _, c := range r.Worst[:min(most, len(r.Worst))] {
 		t.AddRow(strconv.Itoa(c.Line), Number(c.Outcome), Number(c.Low)+" to "+Number(c.High), r.action(c.Action, Number), Number(c.Expected), Number(c.Cost))
 	}

@@ -127,11 +127,8 @@ func (r *Paper) addTable(p *Page) {
 // regretTable has a group for each utility, a row for each method and a column for
 // each shift: four columns, which a telephone can show.
 func regretTable(t *lab.Table1) *Table {
-	table := &Table{
-		Caption: "Mean normalised regret ± standard error over data sets, in millionths.",
-		Columns: columns(append([]string{"Method"}, shiftTitles()...)...),
-		Best:    "the lowest mean of the cell.",
-	}
+	table := newTable("Mean normalised regret ± standard error over data sets, in millionths.", shiftTitles("Method")...)
+	table.Best = "the lowest mean of the cell."
 	unresolved := false
 	shifts := len(lab.Shifts())
 	for k := 0; k < len(t.Cells); k += shifts {
@@ -154,8 +151,9 @@ func regretTable(t *lab.Table1) *Table {
 	return table
 }
 
-func shiftTitles() []string {
-	var titles []string
+// shiftTitles are the columns of a table with one for each shift.
+func shiftTitles(first string) []string {
+	titles := []string{first}
 	for _, s := range lab.Shifts() {
 		title := "no shift"
 		if s > 0 {
@@ -168,11 +166,8 @@ func shiftTitles() []string {
 
 // testTable has a group for each pair of methods.
 func testTable(t *lab.Table1) *Table {
-	table := &Table{
-		Caption: "The method ahead, and p after Holm's correction.",
-		Columns: columns(append([]string{"u10"}, shiftTitles()...)...),
-		Best:    fmt.Sprintf("significant at %v.", lab.SignificanceLevel),
-	}
+	table := newTable("The method ahead, and p after Holm's correction.", shiftTitles("u10")...)
+	table.Best = fmt.Sprintf("significant at %v.", lab.SignificanceLevel)
 	shifts := len(lab.Shifts())
 	for pair, first := range t.Cells[0].Tests {
 		group := fmt.Sprintf("%s and %s (family “%s”)", MethodLabel(first.A), MethodLabel(first.B), first.Family)
@@ -215,7 +210,7 @@ func (r *Paper) addTruth(p *Page) {
 	p.Text(fmt.Sprintf("The first data set was also sampled with NUTS, which shares no code with the truth beyond the model: at %d inputs the probabilities differ by at most %s standard errors (root mean square %s; NUTS %s).",
 		len(r.Check.Z), Number(r.Check.MaxZ), Number(r.Check.RMS), r.Check.NUTSState))
 	p.Details("The truth and NUTS at every input", func(b *Body) {
-		t := &Table{Caption: "P(y = +1) on the first data set.", Columns: columns("x", "truth", "NUTS", "z")}
+		t := newTable("P(y = +1) on the first data set.", "x", "truth", "NUTS", "z")
 		for i, x := range r.Check.Input {
 			t.AddRow(fmt.Sprint(x), PlusMinus(r.Check.Exact[i], r.Check.ExactErr[i]), PlusMinus(r.Check.NUTS[i], r.Check.NUTSErr[i]), fmt.Sprintf("%.2f", r.Check.Z[i]))
 		}

@@ -64,10 +64,7 @@ func ellipses(of []lab.Moments) []Ellipse {
 
 // reactorTable has the numbers of Figure 1.
 func reactorTable(r *lab.Figure1) *Table {
-	t := &Table{
-		Caption: "What each method believes and does.",
-		Columns: columns("Method", "mean of φ", "variance", "P(φ > T)", "U(on)", "U(off)", "action"),
-	}
+	t := newTable("What each method believes and does.", "Method", "mean of φ", "variance", "P(φ > T)", "U(on)", "U(off)", "action")
 	for _, c := range r.Curves {
 		t.AddRow(MethodLabel(c.Method), fixed(c.Mean, 4), fixed(c.Variance, 4), fixed(c.Exceeds, 4),
 			fixed(c.ExpectedUtility[0], 4), fixed(c.ExpectedUtility[1], 4), reactorAction(c))
@@ -77,10 +74,7 @@ func reactorTable(r *lab.Figure1) *Table {
 
 // twoPointsTable has the numbers of Figure 2.
 func twoPointsTable(t *lab.Figure2) *Table {
-	table := &Table{
-		Caption: "Means and covariances of (f₁, f₂).",
-		Columns: columns("Method", "mean f₁", "mean f₂", "var f₁", "cov", "var f₂"),
-	}
+	table := newTable("Means and covariances of (f₁, f₂).", "Method", "mean f₁", "mean f₂", "var f₁", "cov", "var f₂")
 	add := func(group string, of []lab.Moments) {
 		for _, m := range of {
 			name := MethodLabel(m.Method)
@@ -94,14 +88,4 @@ func twoPointsTable(t *lab.Figure2) *Table {
 	add("Posterior", t.OfPosterior)
 	add("Weighted by the utility", t.OfWeighted)
 	return table
-}
-
-// columns have words on the left of the first and numbers on the right of the rest.
-func columns(titles ...string) []Column {
-	c := make([]Column, len(titles))
-	for i, title := range titles {
-		c[i] = Column{Title: title, Align: Right}
-	}
-	c[0].Align = Left
-	return c
 }

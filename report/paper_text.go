@@ -25,10 +25,8 @@ func (r *Paper) WriteText(w io.Writer) error {
 	}
 	if r.Table1 != nil {
 		fmt.Fprintln(&b)
-		t := &Table{Caption: "Table 1, mean normalised regret over all shifts", Columns: columns("u10"), Best: "lowest"}
-		for _, name := range lab.PaperMethods() {
-			t.Columns = append(t.Columns, Column{Title: name, Align: Right})
-		}
+		t := newTable("Table 1, mean normalised regret over all shifts", append([]string{"u10"}, lab.PaperMethods()...)...)
+		t.Best = "lowest"
 		shifts := len(lab.Shifts())
 		for k := 0; k < len(r.Table1.Cells); k += shifts {
 			t.Rows = append(t.Rows, overShifts(r.Table1.Cells[k:k+shifts]))

@@ -47,6 +47,27 @@ type Table struct {
 	Notes   []Note
 }
 
+// newTable is a table whose first column has words and whose others have numbers.
+func newTable(caption string, titles ...string) *Table {
+	t := newNumberTable(caption, titles...)
+	t.Columns[0].Align = Left
+	return t
+}
+
+// newNumberTable is a table of numbers.
+func newNumberTable(caption string, titles ...string) *Table {
+	t := &Table{Caption: caption}
+	t.addNumbers(titles...)
+	return t
+}
+
+// addNumbers adds columns of numbers.
+func (t *Table) addNumbers(titles ...string) {
+	for _, title := range titles {
+		t.Columns = append(t.Columns, Column{Title: title, Align: Right})
+	}
+}
+
 // AddRow appends a row of plain cells.
 func (t *Table) AddRow(cells ...string) {
 	row := Row{Cells: make([]Cell, len(cells))}

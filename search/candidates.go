@@ -65,7 +65,7 @@ type Problem struct {
 	Seed     uint64
 	Restarts int
 	Memory   int64 // see InduceOptions
-	// Progress, if set, is told what is done.
+	// Progress, if set, is called with what is done.
 	Progress func(stage string, step int, logEvidence float64)
 	// Affords, if set, refuses a mixture of so many posteriors before they are made.
 	Affords func(parts int) error

@@ -25,7 +25,7 @@ type EffectOptions struct {
 	Power             float64
 	// Search, if set, is how the kernel of the process is searched for again, beside the effects.
 	Search *InduceOptions
-	// Progress, if set, is told of every pass.
+	// Progress, if set, is called with every pass.
 	Progress func(effects.Progress)
 }
 

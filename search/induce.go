@@ -44,7 +44,7 @@ type InduceOptions struct {
 	// are chosen: it is given the predictive mean and variance of the latent value, and
 	// what it returns takes the place of the term's expected curvature there.
 	Weights func(mean, variance float64) float64
-	// Pass, if set, is told of every pass.
+	// Pass, if set, is called with every pass.
 	Pass func(Passed)
 	// Draft says that AddEffects goes on from the result. With more rows than a search looks at
 	// sites converge roughly, and evidence and bound are left to it.
@@ -56,13 +56,13 @@ type InduceOptions struct {
 	Beside []effects.Moment
 	buffer *gp.ViewBuffer // for views, nil for a new one
 	// Resume is where an earlier search had come to, nil at the beginning; Checkpoint, if
-	// set, is told where the search has come to, so that it can be taken up there. A
+	// set, is called with where the search has come to, so that it can be taken up there. A
 	// search that is resumed ends with the same bits as one that was not interrupted.
 	Resume     *Checkpoint
 	Checkpoint func(Checkpoint)
 }
 
-// Passed is what InduceOptions.Pass is told.
+// Passed is what InduceOptions.Pass is called with.
 type Passed struct {
 	Rows, Points int     // that are looked at
 	Held         bool    // the kernel is not searched for with as many rows
@@ -344,7 +344,7 @@ func (s *induction) widen(ctx context.Context, on ascent, e *sparse, at *point, 
 				stop = wide
 			}
 		} else {
-			next = nil // there is no gradient that could be told
+			next = nil // there is no gradient to report
 		}
 	}
 	switch {

@@ -126,7 +126,7 @@ func TestInduceWidens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if most != searchPoints(n, 1) || f.Process.Dim() != n || f.Stop != Stationary || f.Evaluations != number {
-		t.Errorf("%d points for the search, which ended %v after %d evaluations, of which %d were told, and %d for the result", most, f.Stop, f.Evaluations, number, f.Process.Dim())
+		t.Errorf("%d points for the search, which ended %v after %d evaluations, of which %d were reported, and %d for the result", most, f.Stop, f.Evaluations, number, f.Process.Dim())
 	}
 	whole, err := gp.New(f.Process.Kernel(), x)
 	if err != nil {
@@ -329,7 +329,7 @@ func TestManyHardProblems(t *testing.T) {
 	}
 }
 
-// What is told of passes counts every evaluation once, also those with more points at the end
+// What is reported of passes counts every evaluation once, also those with more points at the end
 // of a search, never more of them than announced, and never goes back. The few evaluations at
 // the end do not change why the search stopped because they are few.
 func TestInducePassesAreCounted(t *testing.T) {
@@ -368,7 +368,7 @@ func TestInducePassesAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := told[len(told)-1]
-		// It is told once there is something to go by, and then there is always a pass left.
+		// It is reported once there is something to go by, and then there is always a pass left.
 		if first := told[0]; first.Done != 0 || last.Done < 0.3 {
 			t.Errorf("%+v: told of %+v at first and of %+v at last", c, first, last)
 		}

@@ -38,11 +38,11 @@ type Options struct {
 	// MaxEvaluations bounds the work of each climb: from every start, from the best of them
 	// on, and from a second one; 0 stands for 200.
 	MaxEvaluations int
-	// Progress, if set, is told of every evaluation.
+	// Progress, if set, is called with every evaluation.
 	Progress func(Evaluation)
 }
 
-// Evaluation is what Progress is told.
+// Evaluation is what Progress is called with.
 type Evaluation struct {
 	Number       int // from 1, of those with as many cases
 	Cases        int // that the search is looking at

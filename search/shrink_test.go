@@ -82,7 +82,7 @@ func few(rows, columns int) (*mat.Dense, []factor.Factor) {
 	return x, terms
 }
 
-// TestShrinkage: the columns that matter are told from the others, which share a length
+// TestShrinkage: the columns that matter are distinguished from the others, which share a length
 // scale.
 func TestShrinkage(t *testing.T) {
 	x, terms := few(150, 12)

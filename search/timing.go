@@ -10,7 +10,7 @@ const (
 	finishing         = 1
 )
 
-// timing is the work of a search from where it can be told what is left of it.
+// timing is the work of a search from where one can say what is left of it.
 type timing struct {
 	limit int     // the most evaluations with as many rows
 	spent float64 // on evaluations that are over

@@ -87,7 +87,7 @@ const (
 )
 
 // drain reads the rest of a body, as far as it is bounded. Who asks first whether to send it
-// is told by the answer.
+// gets the answer.
 func (x *exchange) drain() {
 	r := x.request
 	if r.ContentLength > drainedBytes || r.Header.Get("Expect") != "" {

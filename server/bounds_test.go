@@ -199,8 +199,8 @@ func TestCurvesAreBounded(t *testing.T) {
 	}
 }
 
-// Requests that together take more memory than there is are told to come again, one
-// that alone does is told to ask for less, and what is taken is given back.
+// Requests that together take more memory than there is are refused for now, one
+// that alone does is refused, and what is taken is given back.
 func TestMemoryIsBounded(t *testing.T) {
 	const total = 1 << 20
 	s := newServer(t, func(c *Config) { c.MaxMemory = total })

@@ -13,7 +13,7 @@ import (
 	"github.com/lossep/lossep"
 )
 
-// Calibrations run one by one, so many wait, and those beyond are told to come later.
+// Calibrations run one by one, so many wait, and those beyond are refused for now.
 func TestCalibrationsAreBounded(t *testing.T) {
 	s := newServer(t)
 	for range cap(s.calibrating.places) { // somebody else calibrates

@@ -163,6 +163,7 @@ type curve struct {
 	action, outcome int
 	factor          []float64 // what the entry is a multiple of, in each row; nil stands for 1
 	scratch         decision.Stakes
+	changed         []float64 // the action's entries in it
 }
 
 func newCurve(s *decision.Spec, vary Entry, r *rows.Rows) (*curve, error) {
@@ -206,12 +207,60 @@ func (c *curve) of(row int) decision.Stakes { return c.stakes[row%len(c.stakes)]
 // with is what is at stake in a row with another value of the entry, until it is asked
 // again.
 func (c *curve) with(row int, value float64) decision.Stakes {
-	copy(c.scratch.Table, c.of(row).Table)
+	given := c.of(row).Table
+	copy(c.scratch.Table, given)
 	if c.factor != nil {
 		value *= c.factor[row]
 	}
-	changed := slices.Clone(c.scratch.Table[c.action])
-	changed[c.outcome] = value
-	c.scratch.Table[c.action] = changed
+	c.changed = append(c.changed[:0], given[c.action]...)
+	c.changed[c.outcome] = value
+	c.scratch.Table[c.action] = c.changed
 	return c.scratch
+}
+
+// response decides the rows under each value of the entry.
+func (c *curve) response(ctx context.Context, values []float64) (*CurveResponse, error) {
+	out := &CurveResponse{Costs: c.spec.Costs(), Actions: c.spec.Actions(), Rows: c.rows.N, Ignored: c.rows.Ignored}
+	for _, label := range c.rows.Labels {
+		switch {
+		case label > 0:
+			out.Labelled++
+		case label < 0:
+			out.Unknown++
+		}
+	}
+	held := make([]int, c.rows.N) // the actions under the utility as it was given
+	for i, p := range c.p {
+		held[i] = c.of(i).Best(p, -1)
+	}
+	for _, name := range out.Actions {
+		out.Constant = append(out.Constant, CurveConstant{name, make([]float64, len(values))})
+	}
+	expected := make([]float64, len(out.Actions))
+	for k, value := range values {
+		if err := ctx.Err(); err != nil {
+			return nil, problem.Late(ctx, err)
+		}
+		point, realised := CurvePoint{Value: value}, 0.0
+		for i, p := range c.p {
+			s := c.with(i, value)
+			best := s.Choose(expected, p).Action
+			for a, x := range expected {
+				out.Constant[a].Expected[k] += x / float64(out.Rows)
+			}
+			point.Expected += expected[best] / float64(out.Rows)
+			point.Held += expected[held[i]] / float64(out.Rows)
+			if best != held[i] {
+				point.Flipped++
+			}
+			if y := c.rows.Labels[i]; y > 0 {
+				realised += s.Table[best][y-1] / float64(out.Labelled)
+			}
+		}
+		if out.Labelled > 0 {
+			point.Realised = &realised
+		}
+		out.Points = append(out.Points, point)
+	}
+	return out, nil
 }

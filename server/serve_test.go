@@ -83,7 +83,7 @@ func TestSlowClients(t *testing.T) {
 	})
 }
 
-// A body over the limit is refused whether its length is told or not, and a header over
+// A body over the limit is refused whether its length is given or not, and a header over
 // the limit as well.
 func TestTooLarge(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.MaxBody = 1000 })

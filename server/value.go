@@ -100,7 +100,7 @@ func (s *Server) value(ctx context.Context, x *exchange, m *served, b *body) err
 	return nil
 }
 
-// readOpenRows reads rows that may lack the columns they are asked about, which may be named
+// readOpenRows reads rows that may lack the columns whose value is asked for, which may be named
 // behind them.
 func (s *Server) readOpenRows(ctx context.Context, m *served, b *body, options service.Options) (*rows.Rows, *decision.Spec, error) {
 	reader := m.readers.Get().(*rows.Reader)

@@ -40,7 +40,7 @@ func TestValueIsTheLibrarys(t *testing.T) {
 			of = must(m.Calibrate(t.Context(), must(m.Bind(spec))))
 		}
 		x := mat.NewDense(len(rows), m.Recipe().Dim(), nil)
-		for i, row := range rows { // some of which lack what is asked about
+		for i, row := range rows { // some of which lack the column
 			if _, err := m.Recipe().WithOpen(q.Columns...).Encode(row, x.RawRowView(i)); err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestValueIsTheLibrarys(t *testing.T) {
 	}
 }
 
-// A column that is asked about need not be there, and the worth of measuring it is the same
+// A column to be measured need not be there, and the worth of measuring it is the same
 // with null, without the column, and with any value; others have to be there.
 func TestValueOfWhatIsMissing(t *testing.T) {
 	strict := fitted(t, bytes.ReplaceAll(loansCSV(60), []byte(",,"), []byte(",17,")), "fn=5,fp=1", lossep.EP, func(o *lossep.Options) { o.Data.Impute = false })

@@ -103,12 +103,7 @@ func (v capacities) Set(text string) error {
 
 func (v capacities) replace(texts []string) error {
 	*v.to = nil
-	for _, text := range texts {
-		if err := v.Set(text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return setAll(v, texts)
 }
 
 // Limited is what a capacity makes of a case.

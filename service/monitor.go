@@ -259,9 +259,8 @@ func readOutcomes(r *recipe.Recipe, t *table.Table, use func(row, label int)) er
 		case known:
 			use(i, y)
 		case !missing.Text([]byte(cell)):
-			at := t.CellPlace(i, j)
-			at.Msg, at.Fix = fmt.Sprintf("the outcome %s is none of %s", table.Quote(cell), table.QuoteList(r.Target.Outcomes)), "use the spellings of the training file"
-			return at
+			return t.CellPlace(i, j).Say("use the spellings of the training file",
+				"the outcome %s is none of %s", table.Quote(cell), table.QuoteList(r.Target.Outcomes))
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package service
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,43 +66,28 @@ func (o *Option) Type() string { return o.Value.Type() }
 // Give gives the option a value as JSON has it: a text, a number, a truth value, a list, or an object of
 // names and numbers, which stands for a list of name=number.
 func (o *Option) Give(v any) error {
-	var err error
+	fail := func(msg string) error { return &Error{Option: o.Name, Msg: msg} }
 	if _, truth := v.(bool); !truth && o.Type() == "bool" {
-		return &Error{Option: o.Name, Msg: "takes true or false"}
+		return fail("takes true or false")
 	}
-	switch list, isList := o.Value.(interface{ replace(texts []string) error }); v := v.(type) {
-	case map[string]any: // of names and numbers
-		texts := make([]any, 0, len(v))
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			text, err := asText(v[name])
-			if err != nil {
-				return &Error{Option: o.Name, Msg: err.Error()}
-			}
-			texts = append(texts, name+"="+text)
+	texts, err := Texts(v)
+	switch list, isList := o.Value.(lister); v.(type) {
+	case []any, map[string]any:
+		switch {
+		case !isList:
+			return fail("takes one value, not a list")
+		case err == nil && slices.Contains(texts, ""):
+			return fail("an element is empty; leave it out")
+		case err == nil:
+			err = list.replace(texts)
 		}
-		return o.Give(texts)
-	case []any:
-		if !isList {
-			return &Error{Option: o.Name, Msg: "takes one value, not a list"}
-		}
-		texts := make([]string, len(v))
-		for k, element := range v {
-			if texts[k], err = asText(element); err == nil && texts[k] == "" {
-				err = errors.New("an element is empty; leave it out")
-			}
-			if err != nil {
-				return &Error{Option: o.Name, Msg: err.Error()}
-			}
-		}
-		err = list.replace(texts)
 	default:
-		var text string
-		if text, err = asText(v); err == nil {
-			return o.Set(text)
+		if err == nil {
+			return o.Set(texts[0])
 		}
 	}
 	if err != nil {
-		return &Error{Option: o.Name, Msg: err.Error()}
+		return fail(err.Error())
 	}
 	o.given = true
 	return nil
@@ -111,7 +95,7 @@ func (o *Option) Give(v any) error {
 
 // List tells whether the option takes several values.
 func (o *Option) List() bool {
-	_, list := o.Value.(interface{ replace(texts []string) error })
+	_, list := o.Value.(lister)
 	return list
 }
 

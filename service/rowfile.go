@@ -89,8 +89,8 @@ type RowWriter interface {
 }
 
 // NewRowWriter begins to write rows in a format: the columns of the input that are kept, and
-// the fields. What they are is the name of a workbook's sheet. Where the input has the name of a field already, the field is told apart by a
-// prefix.
+// the fields. What they are is the name of a workbook's sheet. Where the input has the name of a
+// field already, the field gets a prefix.
 func NewRowWriter(w io.Writer, f Format, what string, input []RowColumn, fields []Field) (RowWriter, error) {
 	if f == JSONLines {
 		return &jsonRows{w: bufio.NewWriter(w), input: input, fields: fields}, nil

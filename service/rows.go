@@ -143,10 +143,5 @@ func (v orders) Set(text string) error {
 
 func (v orders) replace(texts []string) error {
 	*v.begun, *v.to = true, nil
-	for _, text := range texts {
-		if err := v.Set(text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return setAll(v, texts)
 }

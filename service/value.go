@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Value is what an option holds. What Set returns as an error completes "--name: ".
@@ -20,6 +22,56 @@ type Value interface {
 	Type() string
 	// Set reads the value from text.
 	Set(text string) error
+}
+
+// lister is a Value of several texts.
+type lister interface{ replace(texts []string) error }
+
+// TextOf, ToggleOf, WholeOf, NumberOf, SeedOf, ListOf and ChoiceOf are values for options that are defined elsewhere. A
+// text and a list are of a kind, as help shows it, and a whole number is from a least one on.
+func TextOf(to *string, kind string) Value { return text{to, kind} }
+
+func ToggleOf(to *bool) Value { return toggle{to} }
+
+func WholeOf(to *int, least int) Value { return whole{to, least} }
+
+func NumberOf(to *float64) Value { return number{to} }
+
+func SeedOf(to *uint64) Value { return seed{to} }
+
+func ListOf(to *[]string, kind string) Value { return newList(to, kind) }
+
+func ChoiceOf[T ~string](to *T, of ...T) Value { return choice[T]{to: to, of: of} }
+
+// setAll gives a value that takes several texts each of them.
+func setAll(v Value, texts []string) error {
+	for _, text := range texts {
+		if err := v.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Texts are a value of JSON as one types it: one text, those of a list, or name=text of an object.
+func Texts(v any) (texts []string, err error) {
+	add := func(before string, element any) {
+		text, bad := asText(element)
+		texts, err = append(texts, before+text), cmp.Or(err, bad)
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, element := range v {
+			add("", element)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			add(name+"=", v[name])
+		}
+	default:
+		add("", v)
+	}
+	return texts, err
 }
 
 // asText is a value of JSON as one types it.
@@ -108,6 +160,24 @@ func (v whole) Set(text string) error {
 		return fmt.Errorf("%d is below %d", n, v.least)
 	}
 	*v.to = n
+	return nil
+}
+
+// Duration is a time above 0.
+type Duration struct{ To *time.Duration }
+
+func (v Duration) String() string { return v.To.String() }
+func (v Duration) Type() string   { return "DURATION" }
+
+func (v Duration) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is no time such as 30s, 1m30s or 2h", text)
+	case d <= 0:
+		return fmt.Errorf("%v is not above 0", d)
+	}
+	*v.To = d
 	return nil
 }
 
@@ -361,10 +431,5 @@ func (v asks) Set(text string) error {
 
 func (v asks) replace(texts []string) error {
 	*v.columns, *v.prices = nil, nil
-	for _, text := range texts {
-		if err := v.Set(text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return setAll(v, texts)
 }

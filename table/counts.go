@@ -23,13 +23,10 @@ func (t *Table) Repeated(column string, most int) (*Table, error) {
 	for i, n := range counts {
 		switch {
 		case !(n >= 0) || n != math.Trunc(n):
-			at := t.CellPlace(i, j)
-			at.Msg, at.Fix = fmt.Sprintf("%v is no number of cases", n), "give whole numbers from 0 on, or make the column weights instead"
-			return nil, at
+			return nil, t.CellPlace(i, j).Say("give whole numbers from 0 on, or make the column weights instead",
+				"%v is no number of cases", n)
 		case n > float64(most-len(rows)):
-			at := t.CellPlace(i, j)
-			at.Msg, at.Fix = fmt.Sprintf("the counts up to here are of more than %d cases", most), "give a sample of them"
-			return nil, at
+			return nil, t.CellPlace(i, j).Say("give a sample of them", "the counts up to here are of more than %d cases", most)
 		case n > 0:
 			kinds++
 		}

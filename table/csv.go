@@ -58,10 +58,9 @@ func (s *splitter) next(buf []byte) (chunk, error) {
 		}
 		cut = rowsEnd(buf)
 		if cut == 0 && len(buf) > MaxRowBytes {
-			return chunk{}, &Error{
-				File: s.file, Line: s.line, Column: 1,
-				Msg: fmt.Sprintf("a row of more than %d MiB", MaxRowBytes>>20), Fix: `look for a quote (") that is not closed, line ends that are missing, or cases in columns`,
-			}
+			return chunk{}, (&Error{File: s.file, Line: s.line, Column: 1}).Say(
+				`look for a quote (") that is not closed, line ends that are missing, or cases in columns`,
+				"a row of more than %d MiB", MaxRowBytes>>20)
 		}
 		want = min(2*len(buf), MaxRowBytes+1)
 		if s.eager {
@@ -297,18 +296,14 @@ func (r *rows) quoted(pos, begin int) (int, error) {
 // checkFirst lets the first row set the width.
 func (r *rows) checkFirst(line int) error {
 	if len(r.cells) > MaxColumns {
-		return &Error{
-			File: r.file, Line: line, Column: MaxColumns + 1,
-			Msg: fmt.Sprintf("the first row has %d columns, more than the %d that are read", len(r.cells)+r.more, MaxColumns),
-			Fix: "put cases in rows and what is known of them in columns, and leave out columns that are not needed",
-		}
+		return r.place(line, MaxColumns+1).Say(
+			"put cases in rows and what is known of them in columns, and leave out columns that are not needed",
+			"the first row has %d columns, more than the %d that are read", len(r.cells)+r.more, MaxColumns)
 	}
 	for j := range r.cells {
 		if bytes.IndexByte(r.cell(j), '\r') >= 0 {
-			return &Error{
-				File: r.file, Line: line, Column: j + 1,
-				Msg: "lines end in a carriage return without a line feed", Fix: "save the file with LF or CRLF line ends",
-			}
+			return r.place(line, j+1).Say("save the file with LF or CRLF line ends",
+				"lines end in a carriage return without a line feed")
 		}
 	}
 	r.width, r.begin = len(r.cells), line
@@ -318,19 +313,15 @@ func (r *rows) checkFirst(line int) error {
 // ragged refuses a row of another width.
 func (r *rows) ragged(line int) error {
 	if r.begin > 0 && line <= r.begin+mostTitle && r.heads() {
-		return &Error{
-			File: r.file, Line: line,
-			Msg: fmt.Sprintf("this line looks like the header: %s here and in the rows below, and %d in line %d", Plural(len(r.cells), "cell"), r.width, r.begin),
-			Fix: "leave out what is above it", Ways: []Way{skipAbove(line)},
-		}
+		return (&Error{File: r.file, Line: line}).Say("leave out what is above it",
+			"this line looks like the header: %s here and in the rows below, and %d in line %d", Plural(len(r.cells), "cell"), r.width, r.begin).
+			By(skipAbove(line))
 	}
 	column := min(len(r.cells), r.width) + 1
-	return &Error{
-		File: r.file, Line: line, Column: column, ColumnName: r.name(column),
-		Msg:  fmt.Sprintf("ragged row: %s where the first row has %d", Plural(len(r.cells)+r.more, "cell"), r.width),
-		Fix:  fmt.Sprintf("complete the row, and quote cells that contain the separator %q", rune(r.separator)),
-		Ways: []Way{{Option: WaySeparator, Meaning: "if another one was meant"}},
-	}
+	return r.place(line, column).Say(
+		fmt.Sprintf("complete the row, and quote cells that contain the separator %q", rune(r.separator)),
+		"ragged row: %s where the first row has %d", Plural(len(r.cells)+r.more, "cell"), r.width).
+		By(Way{Option: WaySeparator, Meaning: "if another one was meant"})
 }
 
 // mostTitle is how many lines a title may have.
@@ -359,16 +350,14 @@ func (r *rows) heads() bool {
 }
 
 func (r *rows) blankLine(line int) error {
-	return &Error{
-		File: r.file, Line: line, Column: 1, ColumnName: r.name(1),
-		Msg: "blank line in a file of one column", Fix: `remove it, or write a missing cell as ""`,
-	}
+	return r.place(line, 1).Say(`remove it, or write a missing cell as ""`,
+		"blank line in a file of one column")
 }
 
 // checkText refuses what is not text, once a whole chunk is known to hold such bytes.
 func (r *rows) checkText(line int) error {
 	for j := range r.cells {
-		at := &Error{File: r.file, Line: line, Column: j + 1, ColumnName: r.name(j + 1)}
+		at := r.place(line, j+1)
 		switch cell := r.cell(j); {
 		case !utf8.Valid(cell):
 			at.Msg, at.Fix = "the text is not valid UTF-8", "save the file as UTF-8 text, or say what it is"
@@ -388,18 +377,19 @@ const quoteFix = `put the whole cell in quotes and double the quotes within ("")
 
 func (r *rows) bareQuote(at int) error {
 	column := len(r.cells) + 1
-	return &Error{
-		File: r.file, Line: r.at, Column: column, ColumnName: r.name(column),
-		Msg: fmt.Sprintf(`quote (") inside a cell that does not begin with one, at byte %d of the row`, at), Fix: quoteFix,
-	}
+	return r.place(r.at, column).Say(quoteFix,
+		`quote (") inside a cell that does not begin with one, at byte %d of the row`, at)
 }
 
 func (r *rows) unclosed(opened, noticed int) error {
 	column := len(r.cells) + 1
-	return &Error{
-		File: r.file, Line: opened, Column: column, ColumnName: r.name(column),
-		Msg: fmt.Sprintf("a quoted cell is not closed properly (noticed on line %d)", noticed), Fix: quoteFix,
-	}
+	return r.place(opened, column).Say(quoteFix,
+		"a quoted cell is not closed properly (noticed on line %d)", noticed)
+}
+
+// place is an Error that so far says only where a cell is.
+func (r *rows) place(line, column int) *Error {
+	return &Error{File: r.file, Line: line, Column: column, ColumnName: r.name(column)}
 }
 
 // name is the name of a column, counted from 1, if it has one.

@@ -9,7 +9,7 @@ import (
 // DateOrder is the order of day, month and year where all three are numbers.
 type DateOrder string
 
-// The orders. A file in which 03/04/2025 could be either is asked about.
+// The orders. A file in which 03/04/2025 could be either is ambiguous.
 const (
 	YearFirst  DateOrder = "year-first"  // 2025-04-03, which needs no asking
 	DayFirst   DateOrder = "day-first"   // 03.04.2025, 3/4/2025

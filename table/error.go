@@ -121,6 +121,21 @@ func (e *Error) Text(render func(Way) string) string {
 // Unwrap gives the underlying error, such as a failure of the io.Reader.
 func (e *Error) Unwrap() error { return e.Err }
 
+// In is an Error that so far says only which file it is in.
+func In(file string) *Error { return &Error{File: file} }
+
+// Say completes an Error that has its place: what is wrong, as fmt.Sprintf writes it, and what to do about it.
+func (e *Error) Say(fix, format string, args ...any) *Error {
+	e.Msg, e.Fix = fmt.Sprintf(format, args...), fix
+	return e
+}
+
+// By adds options any of which settles it.
+func (e *Error) By(ways ...Way) *Error {
+	e.Ways = ways
+	return e
+}
+
 // longestQuote is how many characters of a text a message shows.
 const longestQuote = 40
 

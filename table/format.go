@@ -98,24 +98,18 @@ func (f *Format) check() error {
 // The limits that are exceeded say which they are.
 
 func tooManyBytes(file string, most int64) error {
-	return &Error{
-		File: file, Msg: fmt.Sprintf("the text is longer than %s", sizeText(most)),
-		Fix: "give fewer rows, or allow more", Ways: []Way{{Option: WayBytes}},
-	}
+	return In(file).Say("give fewer rows, or allow more",
+		"the text is longer than %s", sizeText(most)).By(Way{Option: WayBytes})
 }
 
 func tooManyRows(file string, line, most int) error {
-	return &Error{
-		File: file, Line: line, Msg: fmt.Sprintf("there are more than %s", Plural(most, "row")),
-		Fix: "give fewer rows, or allow more", Ways: []Way{{Option: WayRows}},
-	}
+	return (&Error{File: file, Line: line}).Say("give fewer rows, or allow more",
+		"there are more than %s", Plural(most, "row")).By(Way{Option: WayRows})
 }
 
 func tooManyCells(file string, line, most int) error {
-	return &Error{
-		File: file, Line: line, Msg: fmt.Sprintf("there are more than %s, or their texts take as much memory", Plural(most, "cell")),
-		Fix: "leave out columns or rows, or allow more", Ways: []Way{{Option: WayCells}},
-	}
+	return (&Error{File: file, Line: line}).Say("leave out columns or rows, or allow more",
+		"there are more than %s, or their texts take as much memory", Plural(most, "cell")).By(Way{Option: WayCells})
 }
 
 // sizeText is a number of bytes for people.

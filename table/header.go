@@ -162,11 +162,10 @@ func headerNames(file string, line int, first []string) ([]string, error) {
 			names[j] = GeneratedName(j)
 		}
 		if before, dup := where[names[j]]; dup {
-			return nil, &Error{
-				File: file, Line: line, Column: j + 1, ColumnName: names[j],
-				Msg: fmt.Sprintf("duplicate header name: column %d is called %s too", before+1, Quote(names[j])),
-				Fix: "give every column its own name, or say that the first row is data", Ways: []Way{{Option: WayHeader, Value: string(HeaderNo)}},
-			}
+			return nil, (&Error{File: file, Line: line, Column: j + 1, ColumnName: names[j]}).Say(
+				"give every column its own name, or say that the first row is data",
+				"duplicate header name: column %d is called %s too", before+1, Quote(names[j])).
+				By(Way{Option: WayHeader, Value: string(HeaderNo)})
 		}
 		where[names[j]] = j
 	}

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+
 	"github.com/lossep/lossep/internal/tasks"
 )
 
@@ -50,9 +53,9 @@ func openInput(ctx context.Context, r io.Reader, file string, f *Format, stream 
 	text := io.Reader(plain)
 	switch in.utf8 {
 	case UTF16:
-		text = newUTF16Reader(plain)
+		text = utf16Text(plain)
 	case Latin1:
-		text = &latinReader{r: plain}
+		text = charmap.Windows1252.NewDecoder().Reader(plain)
 	default:
 		if bytes.HasPrefix(head, []byte("\xEF\xBB\xBF")) {
 			_, _ = plain.Discard(3) // just seen
@@ -68,6 +71,16 @@ func openInput(ctx context.Context, r io.Reader, file string, f *Format, stream 
 	in.text = final
 	in.sample, in.complete = peekSample(final, stream)
 	return in, nil
+}
+
+// utf16Text is UTF-16 as UTF-8: in the order of the byte-order mark, or in that in which the zero
+// bytes of Latin letters make sense.
+func utf16Text(r *bufio.Reader) io.Reader {
+	order := unicode.LittleEndian
+	if head, _ := r.Peek(1); len(head) == 1 && head[0] == 0 {
+		order = unicode.BigEndian
+	}
+	return unicode.UTF16(order, unicode.UseBOM).NewDecoder().Reader(r)
 }
 
 // decompress looks for the magic bytes of gzip and bzip2.
@@ -182,7 +195,7 @@ func guessEncoding(head []byte, complete bool) Encoding {
 			continue
 		}
 		high++
-		if b < 0xA0 && windows1252[b-0x80] == utf8.RuneError {
+		if strings.IndexByte("\x81\x8D\x8F\x90\x9D", b) >= 0 { // which Windows-1252 leaves out
 			return UTF8
 		}
 	}

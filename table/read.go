@@ -77,11 +77,10 @@ func (b *builder) begin(header Header) error {
 	line := p.lines[0]
 	if header == "" || header == HeaderAuto {
 		if k := p.paddedTitle(); k > 0 {
-			return &Error{
-				File: t.file, Line: p.lines[k],
-				Msg: fmt.Sprintf("this line looks like the header: no cell is empty here, and some are in line %d", line),
-				Fix: "leave out what is above it, or say what the first line is", Ways: []Way{skipAbove(p.lines[k]), {WayHeader, string(HeaderYes), "the header"}, {WayHeader, string(HeaderNo), "a row"}},
-			}
+			return (&Error{File: t.file, Line: p.lines[k]}).Say(
+				"leave out what is above it, or say what the first line is",
+				"this line looks like the header: no cell is empty here, and some are in line %d", line).
+				By(skipAbove(p.lines[k]), Way{WayHeader, string(HeaderYes), "the header"}, Way{WayHeader, string(HeaderNo), "a row"})
 		}
 	}
 	t.columns = GeneratedNames(len(first))
@@ -216,11 +215,9 @@ func (b *builder) take(p *parser) error {
 func (b *builder) finish() (*Table, error) {
 	t := b.table
 	if t.n == 0 {
-		return nil, &Error{
-			File: t.file, Line: 2, Column: 1, ColumnName: t.columns[0],
-			Msg: "there is a header but no row below it", Fix: "add rows, or say that the first row is data",
-			Ways: []Way{{Option: WayHeader, Value: string(HeaderNo)}},
-		}
+		return nil, (&Error{File: t.file, Line: 2, Column: 1, ColumnName: t.columns[0]}).Say(
+			"add rows, or say that the first row is data",
+			"there is a header but no row below it").By(Way{Option: WayHeader, Value: string(HeaderNo)})
 	}
 	return t, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/lossep/lossep/expr"
@@ -92,10 +91,9 @@ func (s *Stream) LowerHeader(names func(cells []string) bool) error {
 				break
 			}
 			if names(below.strings()) {
-				return &Error{
-					File: s.file, Line: line, Msg: "this line looks like the header: it names columns of the model, and line " + strconv.Itoa(s.line) + " does not",
-					Fix: "leave out what is above it", Ways: []Way{skipAbove(line)},
-				}
+				return (&Error{File: s.file, Line: line}).Say("leave out what is above it",
+					"this line looks like the header: it names columns of the model, and line %d does not", s.line).
+					By(skipAbove(line))
 			}
 		}
 	}

@@ -208,9 +208,8 @@ func (c *Cells) Missing() {
 // Text adds a text, which may spell a number.
 func (c *Cells) Text(text []byte) {
 	if len(text) > LongestText && c.failure == nil {
-		c.failure = &Error{
-			Msg: fmt.Sprintf("a text of more than %d MiB", LongestText>>20), Fix: "leave the column out, or write it with shorter texts",
-		}
+		c.failure = (&Error{}).Say("leave the column out, or write it with shorter texts",
+			"a text of more than %d MiB", LongestText>>20)
 	}
 	if c.failure != nil {
 		c.Missing()
@@ -338,10 +337,8 @@ func sourceDialect(s Source, f *Format) (dialect, error) {
 		return dialect{}, err
 	}
 	if f.Separator != "" || f.Encoding != "" || f.Header == HeaderYes || f.Header == HeaderNo {
-		return dialect{}, &Error{
-			File: s.Name(), Msg: "separator, encoding and header are those of text, and this file is not text",
-			Fix: "leave them out",
-		}
+		return dialect{}, In(s.Name()).Say("leave them out",
+			"separator, encoding and header are those of text, and this file is not text")
 	}
 	d := dialect{decimal: '.', sure: true}
 	if f.Decimal != "" {
@@ -411,10 +408,7 @@ func (t *Table) readColumn(ctx context.Context, s Source, j int, memory *cellMem
 
 // badColumn refuses a column that cannot be read.
 func (t *Table) badColumn(j int, why string) error {
-	return &Error{
-		File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: why, Fix: "leave the column out",
-		Ways: []Way{{Option: WayDrop, Value: t.columns[j]}},
-	}
+	return t.ColumnPlace(j).Say("leave the column out", "%s", why).By(Way{Option: WayDrop, Value: t.columns[j]})
 }
 
 // readGroup reads a column of a group.
@@ -463,16 +457,13 @@ func readCells(r ColumnReader, n int, to *Cells, group *SourceGroup, done int) e
 	}
 	to.flush()
 	if to.n != before+n {
-		return &Error{
-			File: group.File, Msg: fmt.Sprintf("the column has %d cells in a group of %d rows", done+to.n-before, group.Rows),
-			Fix: "the file is damaged; write it anew",
-		}
+		return In(group.File).Say("the file is damaged; write it anew",
+			"the column has %d cells in a group of %d rows", done+to.n-before, group.Rows)
 	}
 	if to.strange != nil {
-		return &Error{
-			File: group.File, Row: group.First + done + to.at - before,
-			Msg: fmt.Sprintf("%s is not text in UTF-8", Quote(string(to.strange))), Fix: "write the column as text, or leave it out",
-		}
+		return (&Error{File: group.File, Row: group.First + done + to.at - before}).Say(
+			"write the column as text, or leave it out",
+			"%s is not text in UTF-8", Quote(string(to.strange)))
 	}
 	return nil
 }

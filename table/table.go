@@ -148,11 +148,9 @@ func (t *Table) Column(ref string) (int, error) {
 	if j, ok := Alike(t.columns, ref); ok {
 		return j, nil
 	}
-	e := &Error{
-		File: t.file, Line: t.HeaderLine(), ColumnName: ref,
-		Msg: fmt.Sprintf("there is no such column; %sthe %s: %s", DidYouMean(ref, t.columns), Plural(len(t.columns), "column"), QuoteList(t.columns)),
-		Fix: `name one of them, give its number from 1, or say "last"`,
-	}
+	e := (&Error{File: t.file, Line: t.HeaderLine(), ColumnName: ref}).Say(
+		`name one of them, give its number from 1, or say "last"`,
+		"there is no such column; %sthe %s: %s", DidYouMean(ref, t.columns), Plural(len(t.columns), "column"), QuoteList(t.columns))
 	if len(t.columns) == 1 && t.files == nil {
 		e.Fix = "name it, or say what stands between the cells of more"
 		e.Ways = []Way{{Option: WaySeparator}}
@@ -258,6 +256,11 @@ func (t *Table) CellPlace(i, j int) *Error {
 	at := t.Place(i)
 	at.Column, at.ColumnName = j+1, t.columns[j]
 	return at
+}
+
+// ColumnPlace is an Error that so far says only which column it is about.
+func (t *Table) ColumnPlace(j int) *Error {
+	return &Error{File: t.file, Column: j + 1, ColumnName: t.columns[j]}
 }
 
 // Width is the number of columns.

@@ -34,10 +34,8 @@ func (t *Table) Groups(ref string, missing ...string) ([]string, error) {
 	markers := NewMarkers(all).OfColumn(t.columns[j], all)
 	for i, text := range texts {
 		if markers.Text([]byte(text)) {
-			at := t.CellPlace(i, j)
-			at.Msg = "a missing cell, and nothing says which rows this one belongs together with"
-			at.Fix = "fill it, with a value of its own if it belongs to no other"
-			return nil, at
+			return nil, t.CellPlace(i, j).Say("fill it, with a value of its own if it belongs to no other",
+				"a missing cell, and nothing says which rows this one belongs together with")
 		}
 	}
 	return texts, nil
@@ -53,9 +51,7 @@ func (t *Table) Times(ref string, order DateOrder) ([]float64, error) {
 	}
 	s := NewScan(t, j, NewMarkers(DefaultMissing()))
 	if s.Missing > 0 {
-		at := t.CellPlace(s.Gap, j)
-		at.Msg, at.Fix = "the time is missing", "fill it in, or leave the row out"
-		return nil, at
+		return nil, t.CellPlace(s.Gap, j).Say("fill it in, or leave the row out", "the time is missing")
 	}
 	if !slices.ContainsFunc(s.Words, func(k uint32) bool { return !IsPadded(s.Word(k)) }) {
 		return t.Floats(ref)
@@ -70,10 +66,9 @@ func (t *Table) Times(ref string, order DateOrder) ([]float64, error) {
 		at.Msg, at.Fix = fmt.Sprintf("%s is neither a number nor a date like the others", Quote(string(text))), "write all times as dates, such as 2025-04-03 13:45, or all as numbers"
 		return nil, at
 	case len(orders) > 1 && orders[0] != YearFirst:
-		at := t.CellPlace(0, j)
-		at.Msg, at.Fix = "its dates could be day-first or month-first", "say which"
-		at.Ways = []Way{{Option: WayDates, Value: string(DayFirst)}, {Option: WayDates, Value: string(MonthFirst)}}
-		return nil, at
+		return nil, t.CellPlace(0, j).Say("say which",
+			"its dates could be day-first or month-first").
+			By(Way{Option: WayDates, Value: string(DayFirst)}, Way{Option: WayDates, Value: string(MonthFirst)})
 	}
 	times := make([]float64, t.n)
 	for i := range times {
@@ -92,9 +87,8 @@ func (t *Table) Weights(column string, missing ...string) ([]float64, error) {
 	j, _ := t.Column(column)
 	for i, w := range values {
 		if !(w >= 0) || w > 1e9 {
-			at := t.CellPlace(i, j)
-			at.Msg, at.Fix = fmt.Sprintf("the weight %v is below zero, or above a thousand million", w), "give every row a weight of how often it counts"
-			return nil, at
+			return nil, t.CellPlace(i, j).Say("give every row a weight of how often it counts",
+				"the weight %v is below zero, or above a thousand million", w)
 		}
 	}
 	return values, nil

@@ -139,7 +139,7 @@ func (s *shelf) forget(handles []uint64) {
 	}
 }
 
-// Described is what a program is told of a model.
+// Described is what a program receives of a model.
 type Described struct {
 	describedRows
 	Outcomes  []string          `json:"outcomes"` // in the order of probabilities
@@ -156,7 +156,7 @@ type Described struct {
 	Threshold *float64          `json:"threshold"`
 }
 
-// describedRows is what is told of a model of any kind of outcome.
+// describedRows is what is reported of a model of any kind of outcome.
 type describedRows struct {
 	Model   uint64          `json:"model"` // its handle
 	Kind    service.Outcome `json:"kind"`

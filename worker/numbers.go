@@ -11,7 +11,7 @@ import (
 	"github.com/lossep/lossep/service"
 )
 
-// DescribedNumbers is what a program is told of a model whose outcome is a number.
+// DescribedNumbers is what a program receives of a model whose outcome is a number.
 type DescribedNumbers struct {
 	describedRows
 	Report   *service.NumberReport `json:"report"`

@@ -390,7 +390,7 @@ func TestShelf(t *testing.T) {
 }
 
 // The requests of a worker have one budget. What is made of a frame counts before it is made,
-// a tensor for every column that is made of it; who finds others there is told to come again,
+// a tensor for every column that is made of it; who finds others there is refused for now,
 // and requests can be cancelled all the same.
 func TestOneBudget(t *testing.T) {
 	c := start(t, 64<<20) // 14 MB for requests that are not small

@@ -32,7 +32,7 @@ type decideFn struct {
 	failed error // before the first row group
 }
 
-// Setup reads the model. As with shards, what fails is told with the first row group.
+// Setup reads the model. As with shards, what fails is reported with the first row group.
 func (f *decideFn) Setup(ctx context.Context) error {
 	f.failed = f.begin(ctx)
 	return nil

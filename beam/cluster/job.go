@@ -47,7 +47,7 @@ type job struct {
 }
 
 // programVersion tells one version of the program from another, as far as those who built it
-// have left that to be told.
+// have left that to be reported.
 var programVersion = sync.OnceValue(func() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
 		return info.Main.Version

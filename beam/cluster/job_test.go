@@ -12,7 +12,7 @@ import (
 	"github.com/lossep/lossep/internal/command"
 )
 
-// Workers of another version than the driver's are told, with both versions and the machine.
+// Workers of another version than the driver's are reported, with both versions and the machine.
 func TestSameProgram(t *testing.T) {
 	host, err := os.Hostname()
 	if err != nil {

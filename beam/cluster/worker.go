@@ -38,7 +38,7 @@ type shardFn struct {
 // fastMatrices is the same on driver and workers of one kind, and so are their results.
 var fastMatrices = sync.OnceValue(level3.Use)
 
-// Setup reads what the pass begins with. What fails is told with the first shard: engines
+// Setup reads what the pass begins with. What fails is reported with the first shard: engines
 // say of Setup that it failed, but not always why.
 func (f *shardFn) Setup(ctx context.Context) error {
 	f.failed = f.begin(ctx)

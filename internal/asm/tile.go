@@ -36,7 +36,7 @@ func packed(a reg.GPVirtual, aOff int) func(row int) Mem {
 	return func(row int) Mem { return Mem{Base: a, Disp: aOff + 8*row} }
 }
 
-// unrolled runs step k times, a few in the body of the main loop. A step is told how many
+// unrolled runs step k times, a few in the body of the main loop. A step receives how many
 // came before it since the last call of advance, which moves behind so many.
 func unrolled(prefix string, k reg.GPVirtual, step, advance func(n int)) {
 	loop, tail, rest, done := prefix+"loop", prefix+"tail", prefix+"tail_loop", prefix+"done"

@@ -206,7 +206,7 @@ func (p *process) attack(ctx context.Context, name, path string, requests []stri
 			a.Body.Close()
 			what += a.Status
 			if a.StatusCode == http.StatusServiceUnavailable {
-				time.Sleep(10 * time.Millisecond) // far sooner than it is told to
+				time.Sleep(10 * time.Millisecond) // far sooner than it may
 			}
 		}
 		n, _ := answers.LoadOrStore(what, new(atomic.Int64))

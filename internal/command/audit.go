@@ -23,8 +23,9 @@ import (
 const auditSignature = "lossep audit"
 
 func newAudit(place *Place) *cobra.Command {
-	var out, test string
+	out, test := "audit-out", ""
 	var useExample bool
+	var format format
 	c := &cobra.Command{
 		Use:   "audit data.csv --target COLUMN --cost fn=5,fp=1 [--out DIR]",
 		Short: "Estimate the cost of decisions by cross-validation",
@@ -58,12 +59,12 @@ out-of-sample: out-of-fold, or of a test set.`,
 	utility := new(service.Costs)
 	addOptions(flags, utility.Options())
 	addOptions(flags, request.Options)
-	flags.StringVar(&test, "test", "", "held-out test table")
-	flags.StringVar(&out, "out", "audit-out", "output folder")
-	flags.BoolVar(&useExample, "example", false, "audit the embedded example (breast cancer screening), by default in 5 folds")
-	format := addFormat(flags)
-	basic(flags, "out", "example", "format")
-	group(flags, &service.Option{Name: "test", Group: service.Testing})
+	addOwn(flags, service.Options{
+		{Name: "test", Group: service.Testing, Help: "held-out test table", Value: service.TextOf(&test, "FILE")},
+		{Name: "out", Group: service.Basics, Help: "output folder", Value: service.TextOf(&out, "DIR")},
+		{Name: "example", Group: service.Basics, Help: "audit the embedded example (breast cancer screening), by default in 5 folds", Value: service.ToggleOf(&useExample)},
+		basic(formatOption(&format, "output format")),
+	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := exampleAlone(request.Options, useExample); err != nil {
 			return err
@@ -199,7 +200,7 @@ func readTest(c *cobra.Command, rows *pastCases, test string, learned, also []st
 }
 
 // auditNumbers audits decisions on a table whose outcome is a number.
-func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.NumberCosts, test, path, out string, as *format) error {
+func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.NumberCosts, test, path, out string, as format) error {
 	rows, o := &pastCases{Rows: &request.Rows}, request.Audit.Fit
 	o.MaxMemory, o.Progress = maxMemory(c), progress(c.ErrOrStderr())
 	also := slices.Clone(request.Predictions)

@@ -91,7 +91,7 @@ func TestAuditGoesOn(t *testing.T) {
 	for _, name := range report.AuditFiles() {
 		want, err := os.ReadFile(filepath.Join(whole, name))
 		if os.IsNotExist(err) && (name == "parts.csv" || strings.HasPrefix(name, "pit.")) {
-			continue // nothing is told apart, and outcomes are no numbers
+			continue // nothing is distinguished, and outcomes are no numbers
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestResultFolderFails(t *testing.T) {
 	}
 }
 
-// A run goes on from the parts of its own program only. One that cannot be told from
+// A run goes on from the parts of its own program only. One that cannot be distinguished from
 // others goes on from none.
 func TestResumeKnowsTheProgram(t *testing.T) {
 	f := &resultFolder{path: t.TempDir(), signature: "test"}

@@ -65,10 +65,10 @@ positive outcome.`,
 		}
 		return needArguments("the model file", "the table of new cases")(c, args)
 	}
-	flags := c.Flags()
-	addOptions(flags, q.Options)
-	flags.BoolVar(&useExample, "example", false, "decide the held-out third of the embedded example, with a model fitted to the rest if none is given")
-	basic(flags, "example")
+	addOptions(c.Flags(), q.Options)
+	addOwn(c.Flags(), service.Options{{
+		Name: "example", Group: service.Basics, Help: "decide the held-out third of the embedded example, with a model fitted to the rest if none is given", Value: service.ToggleOf(&useExample),
+	}})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if place != nil {
 			if err := placeOptions(q, args); err != nil {

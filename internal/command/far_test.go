@@ -15,7 +15,7 @@ import (
 
 // Rows at every distance, by kernels, likelihoods and methods that take them differently:
 // numbers and exit code 0, or exit code 2, nothing on standard output, and a message that
-// names the file, the line and the column. Every case is asked about every exponent, and
+// names the file, the line and the column. Every case has every exponent, and
 // signs, verbs and rows that are alone or a pair take turns so that each meets all of them.
 func TestFarRows(t *testing.T) {
 	dir := t.TempDir()

@@ -23,6 +23,7 @@ import (
 func newFit(place *Place) *cobra.Command {
 	var output string
 	var useExample bool
+	var format format
 	c := &cobra.Command{
 		Use:   "fit train.csv --target COLUMN --cost fn=5,fp=1 [-o model.lossep]",
 		Short: "Fit a model to a table",
@@ -46,10 +47,11 @@ model.lossep.unfinished; after an interruption the same command resumes from the
 	utility := new(service.Costs)
 	addOptions(flags, utility.Options())
 	addOptions(flags, request.Options)
-	flags.StringVarP(&output, "output", "o", "", "model file to write (default: the name of the table with .lossep, in the current folder)")
-	flags.BoolVar(&useExample, "example", false, "fit to two thirds of the embedded example (breast cancer screening)")
-	format := addFormat(flags)
-	basic(flags, "output", "example", "format")
+	addOwn(flags, service.Options{
+		{Name: "output", Short: "o", Group: service.Basics, Help: "model file to write (default: the name of the table with .lossep, in the current folder)", Value: service.TextOf(&output, "FILE")},
+		{Name: "example", Group: service.Basics, Help: "fit to two thirds of the embedded example (breast cancer screening)", Value: service.ToggleOf(&useExample)},
+		basic(formatOption(&format, "output format")),
+	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		output, err := modelOutput(output, request.NoSave, args, utility.Files())
 		if err != nil {

@@ -122,7 +122,7 @@ func (f *resultFolder) ours(entries []os.DirEntry) bool {
 // makes room for those to come.
 func (f *resultFolder) resume(settings any) ([][]byte, error) {
 	folder := filepath.Join(f.path, folderProgress)
-	// A program that cannot be told from others shares its parts with none.
+	// A program that cannot be distinguished from others shares its parts with none.
 	program, unknown := fingerprint()
 	now, err := json.Marshal(struct {
 		MadeBy   string            `json:"made_by"`

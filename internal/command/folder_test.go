@@ -84,7 +84,7 @@ func TestAuditOnAFullDisk(t *testing.T) {
 	}
 }
 
-// Of two runs that want one folder at the same time one has it, and the other is told.
+// Of two runs that want one folder at the same time one has it, and the other is refused.
 func TestOneRunAFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "out")
 	const runs = 12

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep/internal/notices"
+	"github.com/lossep/lossep/service"
 )
 
 func newLicences() *cobra.Command {
@@ -20,9 +21,10 @@ licences.`,
 		Example: "  lossep licences",
 		Args:    noArguments,
 	}
-	format := addFormat(c.Flags())
+	var format format
+	addOwn(c.Flags(), service.Options{formatOption(&format, "output format")})
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if *format == "json" {
+		if format == "json" {
 			return writeJSON(c.OutOrStdout(), dependencies())
 		}
 		_, err := io.WriteString(c.OutOrStdout(), notices.Texts)

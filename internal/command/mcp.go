@@ -284,7 +284,7 @@ func (t *tools) arguments(of tool, known, given map[string]any) ([]string, error
 			continue
 		}
 		flag := strings.ReplaceAll(name, "_", "-")
-		values, err := texts(given[name])
+		values, err := service.Texts(given[name])
 		if err != nil {
 			return nil, usagef("%s: %w", name, err)
 		}
@@ -339,40 +339,6 @@ func readable(path string) error {
 		}
 	}
 	return nil
-}
-
-// texts are a value as it is typed: one text, those of a list, or name=number of an object.
-func texts(v any) (all []string, err error) {
-	switch v := v.(type) {
-	case []any:
-		for _, element := range v {
-			text, err := textOf(element)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, text)
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			text, err := textOf(v[name])
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, name+"="+text)
-		}
-	default:
-		text, err := textOf(v)
-		return []string{text}, err
-	}
-	return all, nil
-}
-
-func textOf(v any) (string, error) {
-	switch v.(type) {
-	case string, bool, json.Number:
-		return fmt.Sprint(v), nil
-	}
-	return "", errors.New("give a text, a number, true or false")
 }
 
 // bounded keeps what is written as far as an answer may be long.

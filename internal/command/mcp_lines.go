@@ -205,7 +205,7 @@ func (m *messages) Write(ctx context.Context, message jsonrpc.Message) error {
 		delete(m.asked, r.ID)
 		select {
 		case m.answered <- struct{}{}:
-		default: // it is told already
+		default: // it is known already
 		}
 	}
 	if err != nil {

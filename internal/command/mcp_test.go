@@ -102,7 +102,7 @@ func TestToolsForLanguageModels(t *testing.T) {
 		{"decide", `{"model":"model.lossep","table":"new.csv","utility":"/etc/passwd"}`, "utility: unknown argument"},
 		{"decide", `{"model":"model.lossep","table":"new.csv","cost_matrix":"/etc/passwd"}`, "cost_matrix: \"/etc/passwd\" is not among the files"},
 		{"decide", `{"model":"model.lossep","table":"new.csv","cost":"fn=many"}`, "invalid request: costs"},
-		{"decide", `{"model":"model.lossep","table":"new.csv","cost":{"fn":{"deep":1}}}`, "give a text, a number, true or false"},
+		{"decide", `{"model":"model.lossep","table":"new.csv","cost":{"fn":{"deep":1}}}`, "takes a text, a number, true or false"},
 		{"decide", `{"model":"model.lossep","table":"new.csv","baseline":"--output=x"}`, "unknown action"},
 		{"decide", `{"model":"model.lossep","table":"new.csv","top":100000}`, "ask for fewer rows by top"},
 		{"decide", `{"model":"model.lossep","table":"new.csv","cost":"` + strings.Repeat("x", 300_000) + `"}`, "invalid request"},

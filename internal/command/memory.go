@@ -46,8 +46,9 @@ func memoryOf(bytes float64) *memory {
 
 // addMaxMemory adds the flag to all commands. What help says does not depend on the machine.
 func addMaxMemory(flags *pflag.FlagSet) {
-	flags.Var(memoryOf(float64(UsualMemory())), "max-memory", "memory limit")
-	flags.Lookup("max-memory").DefValue = "half of RAM, or 2 GB if unknown"
+	addOwn(flags, service.Options{{
+		Name: "max-memory", Group: service.Advanced, Help: "memory limit", Shown: "half of RAM, or 2 GB if unknown", Value: memoryOf(float64(UsualMemory())),
+	}})
 }
 
 // usualMemory is half of what the machine has, or of what the process may take of it, given
@@ -110,11 +111,7 @@ func machineMemory(root fs.FS) int64 {
 // maxMemory is how much a command may use. What it reads and fits is refused if it would
 // take more.
 func maxMemory(c *cobra.Command) int64 {
-	value := c.Flags().Lookup("max-memory").Value
-	if s, once := value.(*single); once {
-		value = s.Value
-	}
-	return int64(*value.(*memory))
+	return int64(*c.Flags().Lookup("max-memory").Value.(*service.Option).Value.(*memory))
 }
 
 // givenMemory is what --max-memory says, 0 where it is not given.

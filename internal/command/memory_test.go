@@ -18,10 +18,10 @@ func TestUsualMemory(t *testing.T) {
 		files map[string]string
 		want  int64
 	}{
-		"nothing is told": {nil, lossep.DefaultMaxMemory},
-		"no group":        {map[string]string{"proc/meminfo": machine}, 8_000_000 * 1024},
-		"no limit":        {map[string]string{"proc/meminfo": machine, "proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "max\n"}, 8_000_000 * 1024},
-		"its own":         {map[string]string{"proc/meminfo": machine, "proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "4000000000\n"}, 2_000_000_000},
+		"nothing is given": {nil, lossep.DefaultMaxMemory},
+		"no group":         {map[string]string{"proc/meminfo": machine}, 8_000_000 * 1024},
+		"no limit":         {map[string]string{"proc/meminfo": machine, "proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "max\n"}, 8_000_000 * 1024},
+		"its own":          {map[string]string{"proc/meminfo": machine, "proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "4000000000\n"}, 2_000_000_000},
 		"one around it": {map[string]string{
 			"proc/meminfo": machine, "proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "4000000000\n", "sys/fs/cgroup/a/memory.max": "1000000000\n",
 		}, 500_000_000},

@@ -26,6 +26,7 @@ func (e *alarmed) Error() string { return e.text }
 
 func newMonitor() *cobra.Command {
 	var out, metrics string
+	var format format
 	c := &cobra.Command{
 		Use:   "monitor model.lossep new.csv [--outcomes later.csv] --time COLUMN --window week",
 		Short: "Watch what decisions cost, before and after outcomes are known",
@@ -49,10 +50,11 @@ those of --outcomes and --reference have to begin with the names of the columns,
 	}
 	q := service.NewMonitor()
 	addOptions(c.Flags(), q.Options)
-	c.Flags().StringVar(&out, "out", "", "folder to write a page, figures and tables to (default: none)")
-	c.Flags().StringVar(&metrics, "metrics", "", "file to write the last window to, for Prometheus")
-	format := addFormat(c.Flags())
-	basic(c.Flags(), "out", "metrics", "format")
+	addOwn(c.Flags(), service.Options{
+		{Name: "out", Group: service.Basics, Help: "folder to write a page, figures and tables to (default: none)", Value: service.TextOf(&out, "DIR")},
+		{Name: "metrics", Group: service.Basics, Help: "file to write the last window to, for Prometheus", Value: service.TextOf(&metrics, "FILE")},
+		basic(formatOption(&format, "output format")),
+	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := q.Complete(); err != nil {
 			return err
@@ -104,7 +106,7 @@ those of --outcomes and --reference have to begin with the names of the columns,
 		switch {
 		case len(found.Alarms) == 0:
 			return nil
-		case *format == "json":
+		case format == "json":
 			return &alarmed{r.Verdict()}
 		}
 		return &alarmed{}

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -26,30 +25,24 @@ func addOptions(flags *pflag.FlagSet, options service.Options) {
 		if o.Shown != "" {
 			flag.DefValue = o.Shown
 		}
+		if o.Group != "" {
+			flag.Annotations = map[string][]string{groupOf: {string(o.Group)}}
+		}
 	}
-	group(flags, options...)
 }
 
-// group puts flags that are made already, and those of options, under their headings of help.
-func group(flags *pflag.FlagSet, options ...*service.Option) {
+// addOwn makes flags of options that no other front end has.
+func addOwn(flags *pflag.FlagSet, options service.Options) {
 	for _, o := range options {
-		// The flag is there: it was made a moment ago.
-		_ = flags.SetAnnotation(o.Name, groupOf, []string{string(o.Group)})
+		o.CommandOf = true
 	}
+	addOptions(flags, options)
 }
 
-// basic puts flags under the first heading of help.
-func basic(flags *pflag.FlagSet, names ...string) {
-	for _, name := range names {
-		group(flags, &service.Option{Name: name, Group: service.Basics})
-	}
-}
-
-// advanced puts flags under the last heading of help.
-func advanced(flags *pflag.FlagSet, names ...string) {
-	for _, name := range names {
-		group(flags, &service.Option{Name: name, Group: service.Advanced})
-	}
+// basic puts an option under the first heading of help.
+func basic(o *service.Option) *service.Option {
+	o.Group = service.Basics
+	return o
 }
 
 // usage writes how a command is used: its flags under headings where they have any, those of
@@ -89,9 +82,7 @@ func usage(c *cobra.Command, all bool) error {
 			byGroup[heading] = pflag.NewFlagSet("", pflag.ContinueOnError)
 			byGroup[heading].SortFlags = false
 		}
-		shown := *f
-		shown.Value = withMetavar{f.Value, metavar(f)}
-		byGroup[heading].AddFlag(&shown)
+		byGroup[heading].AddFlag(f)
 	})
 	for _, heading := range append(service.Groups(), general) {
 		if flags := byGroup[heading]; flags != nil {
@@ -109,36 +100,6 @@ func usage(c *cobra.Command, all bool) error {
 
 // general is the heading of flags without a group.
 const general service.Group = "General"
-
-// withMetavar is a value with what help calls it.
-type withMetavar struct {
-	pflag.Value
-	kind string
-}
-
-func (v withMetavar) Type() string { return v.kind }
-
-// metavar is what help calls the value of a flag.
-func metavar(f *pflag.Flag) string {
-	switch kind := f.Value.Type(); kind {
-	case "int", "int64", "uint64":
-		return "N"
-	case "float64":
-		return "X"
-	case "string":
-		return cmp.Or(metavars[f.Name], "FILE")
-	case "stringSlice":
-		return "A,B,C"
-	default:
-		if kind != "bool" && strings.ToLower(kind) == kind && !strings.Contains(kind, "|") {
-			return strings.ToUpper(kind)
-		}
-		return kind
-	}
-}
-
-// metavars are those of texts that are no files.
-var metavars = map[string]string{"record": "FOLDER", "record-full": "drop|block", "record-without": "A,B,C", "record-keep": "DAYS", "out": "DIR", "addr": "HOST:PORT", "data": "Y,Y,…", "utility": "A,B/C,D", "method": "NAME"}
 
 // helpAll takes --help-all for --help, and reports whether it was there.
 func helpAll(args []string) ([]string, bool) {
@@ -165,7 +126,7 @@ func flagError(c *cobra.Command, err error) error {
 	if errors.As(err, &unknown) {
 		return knownOptions(c).Unknown(unknown.GetSpecifiedName())
 	}
-	return plainFlagError(err)
+	return &usageError{err}
 }
 
 // knownOptions are the flags of a command by name.

@@ -90,7 +90,7 @@ func TestPageOfOptions(t *testing.T) {
 
 // optionRow is a flag as a row of a table.
 func optionRow(f *pflag.Flag) string {
-	value, shown, mark := metavar(f), f.DefValue, ""
+	value, shown, mark := f.Value.Type(), f.DefValue, ""
 	if option, is := f.Value.(*service.Option); !is || option.CommandOf {
 		mark = " †"
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/lossep/lossep/lab"
 	"github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/service"
 )
 
 // paperParts are what --only chooses from.
@@ -24,8 +26,9 @@ const paperSignature = "lossep paper"
 
 func newPaper() *cobra.Command {
 	s := lab.PaperSimulation()
-	var out string
+	out := "paper-out"
 	var only []string
+	var format format
 	c := &cobra.Command{
 		Use:   "paper [--out DIR]",
 		Short: "Reproduce the paper's experiments",
@@ -41,13 +44,14 @@ same command resumes with the finished data sets.`,
   lossep paper --out figures --only figure1,figure2`,
 		Args: noArguments,
 	}
-	flags := c.Flags()
-	flags.StringVar(&out, "out", "paper-out", "output folder")
-	flags.StringSliceVar(&only, "only", nil, "compute only these parts: "+strings.Join(paperParts, ", "))
-	flags.Uint64Var(&s.Seed, "seed", s.Seed, "random seed")
-	flags.IntVar(&s.DataSets, "datasets", s.DataSets, "number of simulated data sets")
-	flags.IntVar(&s.Points, "points", s.Points, "number of test points")
-	format := addFormat(flags)
+	addOwn(c.Flags(), service.Options{
+		{Name: "out", Help: "output folder", Value: service.TextOf(&out, "DIR")},
+		{Name: "only", Help: "compute only these parts: " + strings.Join(paperParts, ", "), Value: service.ListOf(&only, "A,B,C")},
+		{Name: "seed", Help: "random seed", Value: service.SeedOf(&s.Seed)},
+		{Name: "datasets", Help: "number of simulated data sets", Value: service.WholeOf(&s.DataSets, math.MinInt)},
+		{Name: "points", Help: "number of test points", Value: service.WholeOf(&s.Points, math.MinInt)},
+		formatOption(&format, "output format"),
+	})
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		parts, err := chooseParts(only)
 		if err != nil {

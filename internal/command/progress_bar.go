@@ -23,24 +23,41 @@ type rowCount struct {
 	last  time.Time // that a row was done
 	shown bool
 
-	done    chan struct{}
-	showing tasks.Group
+	ticking
 }
 
-func newRowCount(errs io.Writer, total int) *rowCount {
-	r := &rowCount{errs: errs, total: total, since: time.Now(), done: make(chan struct{})}
-	r.showing.Go(func() {
-		tick := time.NewTicker(time.Second)
+// ticking calls something now and then, until it is stopped.
+type ticking struct {
+	ended chan struct{} // nil before it is started
+	calls tasks.Group
+}
+
+func (t *ticking) start(every time.Duration, call func(now time.Time)) {
+	t.ended = make(chan struct{})
+	t.calls.Go(func() {
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
 			case now := <-tick.C:
-				r.show(now)
-			case <-r.done:
+				call(now)
+			case <-t.ended:
 				return
 			}
 		}
 	})
+}
+
+func (t *ticking) stop() {
+	if t.ended != nil {
+		close(t.ended)
+		t.calls.Wait()
+	}
+}
+
+func newRowCount(errs io.Writer, total int) *rowCount {
+	r := &rowCount{errs: errs, total: total, since: time.Now()}
+	r.start(time.Second, r.show)
 	return r
 }
 
@@ -52,7 +69,7 @@ func (r *rowCount) add(now time.Time) {
 	r.last = now
 }
 
-// longWait is what is told where nobody watches.
+// longWait is from when on it is reported where nobody watches.
 const longWait = 10 * time.Second
 
 // show tells how far it is. Rows are done many at a time: how long one takes is how long all took
@@ -84,8 +101,7 @@ func (r *rowCount) show(now time.Time) {
 
 // clear takes the line away.
 func (r *rowCount) clear() {
-	close(r.done)
-	r.showing.Wait()
+	r.stop()
 	if r.shown && isTerminal(r.errs) {
 		clearProgress(r.errs)
 	}
@@ -102,39 +118,18 @@ type progressBar struct {
 	since time.Time
 	width int // of the line that stands there
 
-	mu     sync.Mutex
-	ended  chan struct{}
-	ticked tasks.Group
+	mu sync.Mutex
+	ticking
 }
 
 func newProgressBar(what string, total, done int, errs io.Writer) *progressBar {
 	p := &progressBar{what: what, total: total, done: done, first: done, since: time.Now()}
 	if isTerminal(errs) {
 		p.to = raw(errs)
+		p.start(5*time.Second, p.show) // which shows that work goes on where nothing else does
 	}
 	p.show(time.Now())
-	p.tick(5 * time.Second)
 	return p
-}
-
-// tick tells how long it has taken where nothing else shows that work goes on.
-func (p *progressBar) tick(every time.Duration) {
-	if p.to == nil {
-		return
-	}
-	p.ended = make(chan struct{})
-	p.ticked.Go(func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case now := <-tick.C:
-				p.show(now)
-			case <-p.ended:
-				return
-			}
-		}
-	})
 }
 
 // add counts one more part.
@@ -163,10 +158,7 @@ func (p *progressBar) show(now time.Time) {
 
 // clear takes the line away.
 func (p *progressBar) clear() {
-	if p.ended != nil {
-		close(p.ended)
-		p.ticked.Wait()
-	}
+	p.stop()
 	p.write("")
 	p.write("") // and the cursor back
 }

@@ -55,7 +55,7 @@ func TestProgressBar(t *testing.T) {
 	newProgressBar("folds", 2, 0, io.Discard).add() // no terminal
 }
 
-// Rows come many at a time. How long the others take is told by what was done until the last of them,
+// Rows come many at a time. How long the others take is estimated by what was done until the last of them,
 // once where there is no terminal, and only if it is long.
 func TestRowCount(t *testing.T) {
 	start := time.Now()
@@ -79,7 +79,7 @@ func TestRowCount(t *testing.T) {
 	}
 }
 
-// About how many rows a file has is told by its lines, of which the first is the header.
+// About how many rows a file has is estimated by its lines, of which the first is the header.
 func TestAboutRows(t *testing.T) {
 	for _, written := range []string{"a,b\n1,2\n3,4\n", "a,b\n1,2\n3,4"} {
 		path := filepath.Join(t.TempDir(), "t.csv")

@@ -16,7 +16,8 @@ import (
 
 func newReactor() *cobra.Command {
 	p := lab.NewReactor()
-	var data, utility, method string
+	data, utility, method := "", "", "all"
+	var format format
 	c := &cobra.Command{
 		Use:   "reactor --data y1,y2,… [--threshold T --utility a,b/c,d]",
 		Short: "Run the paper's reactor example on your measurements",
@@ -30,23 +31,25 @@ worth 1 below and 0.01 above, and shutting it down 0.9 and 1.`,
   lossep reactor --data=-1.1,-2.6,-4,5.7,-1.1 --threshold 2.2 --utility 1,0.01/0.9,1`,
 		Args: noArguments,
 	}
-	flags := c.Flags()
-	flags.StringVar(&data, "data", "", "measurements, separated by commas")
-	flags.Float64Var(&p.PriorMean, "prior-mean", p.PriorMean, "prior mean of the state")
-	flags.Float64Var(&p.PriorVariance, "prior-var", p.PriorVariance, "prior variance of the state")
-	flags.Float64Var(&p.ClutterWeight, "clutter-weight", p.ClutterWeight, "probability that a measurement is clutter")
-	flags.Float64Var(&p.ClutterVariance, "clutter-var", p.ClutterVariance, "variance of clutter")
-	flags.Float64Var(&p.NoiseVariance, "noise-var", p.NoiseVariance, "variance of a measurement that is not clutter")
-	flags.Float64Var(&p.Threshold, "threshold", 0, "threshold on the state")
-	flags.StringVar(&utility, "utility", "", "utilities: rows (actions) separated by /, columns (below, above) by commas")
-	flags.StringVar(&method, "method", "all", strings.Join(lab.ReactorMethods(), ", ")+" or all")
-	format := addFormat(flags)
+	options := service.Options{
+		{Name: "data", Help: "measurements, separated by commas", Value: service.TextOf(&data, "Y,Y,…")},
+		{Name: "prior-mean", Help: "prior mean of the state", Value: service.NumberOf(&p.PriorMean)},
+		{Name: "prior-var", Help: "prior variance of the state", Value: service.NumberOf(&p.PriorVariance)},
+		{Name: "clutter-weight", Help: "probability that a measurement is clutter", Value: service.NumberOf(&p.ClutterWeight)},
+		{Name: "clutter-var", Help: "variance of clutter", Value: service.NumberOf(&p.ClutterVariance)},
+		{Name: "noise-var", Help: "variance of a measurement that is not clutter", Value: service.NumberOf(&p.NoiseVariance)},
+		{Name: "threshold", Help: "threshold on the state", Value: service.NumberOf(&p.Threshold)},
+		{Name: "utility", Help: "utilities: rows (actions) separated by /, columns (below, above) by commas", Value: service.TextOf(&utility, "A,B/C,D")},
+		{Name: "method", Help: strings.Join(lab.ReactorMethods(), ", ") + " or all", Value: service.TextOf(&method, "NAME")},
+		formatOption(&format, "output format"),
+	}
+	addOwn(c.Flags(), options)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var err error
 		if p.Data, err = parseNumbers("--data", data); err != nil {
 			return err
 		}
-		switch hasThreshold := flags.Changed("threshold"); {
+		switch hasThreshold := options.Given("threshold"); {
 		case hasThreshold && utility == "":
 			return usagef("--threshold: a threshold needs a utility to decide by; add --utility, for example --utility 1,0.01/0.9,1")
 		case !hasThreshold && utility != "":

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -38,9 +37,6 @@ interrupted (SIGINT, SIGTERM). serve shuts down gracefully on both and exits 0.`
 		SilenceErrors: true,
 		Args:          noArguments,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			if err := checkGiven(c.Flags()); err != nil {
-				return err
-			}
 			keepWithin(maxMemory(c))
 			if err := fastMatrices(); err != nil {
 				return &usageError{err}
@@ -54,14 +50,11 @@ interrupted (SIGINT, SIGTERM). serve shuts down gracefully on both and exits 0.`
 	c.SetFlagErrorFunc(flagError)
 	c.CompletionOptions.DisableDefaultCmd = true
 	addMaxMemory(c.PersistentFlags())
-	advanced(c.PersistentFlags(), "max-memory")
 	if place != nil {
 		place.attach(c)
-		onlyOnce(c)
 		return c
 	}
 	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newUpdate(), newMonitor(), newShow(), newAudit(nil), newReactor(), newPaper(), newServe(), newMCP(), newWorker(), newLicences())
-	onlyOnce(c)
 	return c
 }
 
@@ -78,28 +71,6 @@ func (e *usageError) Unwrap() error { return e.err }
 func Usagef(format string, args ...any) error { return usagef(format, args...) }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
-
-// plainFlagError says what is wrong with the value of a flag in our words.
-func plainFlagError(err error) error {
-	var value *pflag.InvalidValueError
-	if !errors.As(err, &value) {
-		return &usageError{err}
-	}
-	var number *strconv.NumError
-	switch {
-	case value.GetFlag().Value.Type() == "duration":
-		return usagef("--%s: %q is no time such as 30s, 1m30s or 2h", value.GetFlag().Name, value.GetValue())
-	case !errors.As(err, &number):
-		return usagef("--%s: %w", value.GetFlag().Name, errors.Unwrap(value))
-	case number.Err == strconv.ErrRange:
-		return usagef("--%s: %q is too large a number", value.GetFlag().Name, value.GetValue())
-	case number.Func == "ParseFloat":
-		return usagef("--%s: %q is no number", value.GetFlag().Name, value.GetValue())
-	case number.Func == "ParseBool":
-		return usagef("--%s: %q is neither true nor false", value.GetFlag().Name, value.GetValue())
-	}
-	return usagef("--%s: %q is no whole number", value.GetFlag().Name, value.GetValue())
-}
 
 // noArguments refuses words that are no flags.
 func noArguments(c *cobra.Command, args []string) error {
@@ -176,20 +147,10 @@ func reportError(err error, flags *pflag.FlagSet, errs io.Writer) int {
 // format is the value of --format.
 type format string
 
-func addFormat(flags *pflag.FlagSet) *format {
-	f := format("text")
-	flags.Var(&f, "format", "output format")
-	return &f
-}
-
-func (f *format) String() string { return string(*f) }
-func (f *format) Type() string   { return "text|json" }
-func (f *format) Set(s string) error {
-	if s != "text" && s != "json" {
-		return errors.New("choose text or json")
-	}
-	*f = format(s)
-	return nil
+// formatOption is --format of a command that prints one thing.
+func formatOption(f *format, help string) *service.Option {
+	*f = "text"
+	return &service.Option{Name: "format", Help: help, Value: service.ChoiceOf(f, "text", "json")}
 }
 
 // emit writes what a command found, in the format asked for. All of it is made before

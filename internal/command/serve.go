@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -30,9 +31,12 @@ import (
 )
 
 func newServe() *cobra.Command {
-	var address, tokens, certificate, key string
+	address := "127.0.0.1:8080"
+	var tokens, certificate, key string
 	var demo bool
-	config := server.Config{MaxBody: 8 << 20, MaxRows: 10_000, MaxCalibrations: 1, Drain: 30 * time.Second}
+	var recording recording
+	var logFormat format
+	maxBody, config := 8<<20, server.Config{MaxRows: 10_000, MaxCalibrations: 1, Drain: 30 * time.Second}
 	c := &cobra.Command{
 		Use:   "serve model.lossep… [--addr 127.0.0.1:8080]",
 		Short: "Serve models over HTTP, with a web page",
@@ -61,21 +65,19 @@ or an IP address are answered, so that no web site can send requests through a b
 			return nil
 		},
 	}
-	flags := c.Flags()
-	flags.StringVar(&address, "addr", "127.0.0.1:8080", "address to listen on; port 0 picks a free port")
-	flags.BoolVar(&demo, "demo", false, "serve a model fitted to the embedded example, and open the page in a browser if interactive")
-	flags.StringVar(&tokens, "tokens", "", "file of bearer tokens, one per line; # begins a comment")
-	flags.StringVar(&certificate, "tls-cert", "", "PEM file with the certificate chain, to serve HTTPS; requires --tls-key")
-	flags.StringVar(&key, "tls-key", "", "PEM file with the private key of the certificate")
-	flags.Int64Var(&config.MaxBody, "max-body", config.MaxBody, "maximum size of a request body, in bytes")
-	flags.IntVar(&config.MaxRows, "max-rows", config.MaxRows, "maximum number of rows per request")
-	flags.IntVar(&config.MaxCalibrations, "max-calibrations", config.MaxCalibrations, "maximum number of concurrent calibrations")
-	flags.DurationVar(&config.Drain, "drain", config.Drain, "graceful shutdown timeout")
 	var capacity service.Capacity
-	addOptions(flags, service.Options{capacity.Limit(), capacity.Clock()})
-	recording := addRecording(flags)
-	logFormat := addFormat(flags)
-	flags.Lookup("format").Usage = "log format"
+	addOptions(c.Flags(), service.Options{capacity.Limit(), capacity.Clock()})
+	addOwn(c.Flags(), slices.Concat(service.Options{
+		{Name: "addr", Help: "address to listen on; port 0 picks a free port", Value: service.TextOf(&address, "HOST:PORT")},
+		{Name: "demo", Help: "serve a model fitted to the embedded example, and open the page in a browser if interactive", Value: service.ToggleOf(&demo)},
+		{Name: "tokens", Help: "file of bearer tokens, one per line; # begins a comment", Value: service.TextOf(&tokens, "FILE")},
+		{Name: "tls-cert", Help: "PEM file with the certificate chain, to serve HTTPS; requires {tls-key}", Value: service.TextOf(&certificate, "FILE")},
+		{Name: "tls-key", Help: "PEM file with the private key of the certificate", Value: service.TextOf(&key, "FILE")},
+		{Name: "max-body", Help: "maximum size of a request body, in bytes", Value: service.WholeOf(&maxBody, 1)},
+		{Name: "max-rows", Help: "maximum number of rows per request", Value: service.WholeOf(&config.MaxRows, 1)},
+		{Name: "max-calibrations", Help: "maximum number of concurrent calibrations", Value: service.WholeOf(&config.MaxCalibrations, 1)},
+		{Name: "drain", Help: "graceful shutdown timeout", Value: service.Duration{To: &config.Drain}},
+	}, recording.options(), service.Options{formatOption(&logFormat, "log format")}))
 	c.RunE = func(c *cobra.Command, args []string) error {
 		// From the first moment, for a hangup would end a process that does not ask for it.
 		hangup := make(chan os.Signal, 1)
@@ -83,9 +85,9 @@ or an IP address are answered, so that no web site can send requests through a b
 		defer signal.Stop(hangup)
 		// Half of the memory is for models and a quarter for requests; the rest is the
 		// program's own, and garbage.
-		config.MaxModels, config.MaxMemory = maxMemory(c)/2, maxMemory(c)/4
-		if err := checkLimits(config); err != nil {
-			return err
+		config.MaxModels, config.MaxMemory, config.MaxBody = maxMemory(c)/2, maxMemory(c)/4, int64(maxBody)
+		if config.MaxMemory < config.MaxBody {
+			return usagef("--max-memory: a quarter of it, %d bytes, is for requests, and below --max-body, %d; give more of the one or less of the other", config.MaxMemory, config.MaxBody)
 		}
 		if (len(capacity.Limits) > 0) != (capacity.Per != "") {
 			return usagef("--capacity and --per: give both, such as --capacity visit=100 --per day, or none")
@@ -116,7 +118,7 @@ or an IP address are answered, so that no web site can send requests through a b
 			}
 			config.Models = append(config.Models, source)
 		}
-		config.Logger = newLogger(c.ErrOrStderr(), *logFormat)
+		config.Logger = newLogger(c.ErrOrStderr(), logFormat)
 		if config.Record, err = recording.open(config.Logger); err != nil {
 			return err
 		}
@@ -145,22 +147,6 @@ or an IP address are answered, so that no web site can send requests through a b
 		return s.Serve(ctx, l)
 	}
 	return c
-}
-
-func checkLimits(c server.Config) error {
-	switch {
-	case c.MaxBody < 1:
-		return usagef("--max-body: %d is below 1", c.MaxBody)
-	case c.MaxMemory < c.MaxBody:
-		return usagef("--max-memory: a quarter of it, %d bytes, is for requests, and below --max-body, %d; give more of the one or less of the other", c.MaxMemory, c.MaxBody)
-	case c.MaxRows < 1:
-		return usagef("--max-rows: %d is below 1", c.MaxRows)
-	case c.MaxCalibrations < 1:
-		return usagef("--max-calibrations: %d is below 1", c.MaxCalibrations)
-	case c.Drain <= 0:
-		return usagef("--drain: %v is not above 0", c.Drain)
-	}
-	return nil
 }
 
 // modelSources are the models given as path or name=path.

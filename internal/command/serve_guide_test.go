@@ -19,7 +19,7 @@ import (
 var block = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
 
 // The guide is executed: what docs/guide/serving.md says that a command answers is what it
-// answers. The server is told to take a free port, and the others are told of it.
+// answers. The server takes a free port, and the others use it.
 func TestServingGuide(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("the guide uses curl, which is not installed")

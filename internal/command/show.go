@@ -4,6 +4,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep/service"
 )
 
 func newShow() *cobra.Command {
@@ -14,7 +16,8 @@ func newShow() *cobra.Command {
 		Example: "  lossep show model.lossep",
 		Args:    needArguments("the model file"),
 	}
-	format := addFormat(c.Flags())
+	var format format
+	addOwn(c.Flags(), service.Options{formatOption(&format, "output format")})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		m, err := loadAny(c, args[0])
 		if err != nil {

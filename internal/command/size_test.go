@@ -8,7 +8,7 @@ import (
 	"github.com/lossep/lossep"
 )
 
-// What is left is told by what has been done, once that is something, and not where it is
+// What is left is estimated by what has been done, once that is something, and not where it is
 // nothing.
 func TestTimeLeft(t *testing.T) {
 	var p passes

@@ -17,6 +17,7 @@ import (
 
 func newUpdate() *cobra.Command {
 	var output string
+	var format format
 	c := &cobra.Command{
 		Use:   "update model.lossep [more.csv] -o model2.lossep",
 		Short: "Add rows to a model, or take some away, without a fit",
@@ -41,9 +42,10 @@ gets SIGHUP, without a request lost.`,
 		return needArguments("the model file", "the table of further cases")(c, args)
 	}
 	addOptions(c.Flags(), q.Options)
-	c.Flags().StringVarP(&output, "output", "o", "", "the model file to write, which may be that of the model")
-	format := addFormat(c.Flags())
-	basic(c.Flags(), "output", "format")
+	addOwn(c.Flags(), service.Options{
+		{Name: "output", Short: "o", Group: service.Basics, Help: "the model file to write, which may be that of the model", Value: service.TextOf(&output, "FILE")},
+		basic(formatOption(&format, "output format")),
+	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if output == "" {
 			return usagef("-o FILE is missing: the model file to write; it may be %s", args[0])

@@ -36,7 +36,7 @@ func newWorker() *cobra.Command {
 	return c
 }
 
-// endWithParent ends the process once the one that started it is gone, or when it is told to
+// endWithParent ends the process once the one that started it is gone, or when it is asked to
 // terminate while it waits for input. The end of the input says at once that nobody is there,
 // unless a further process has a copy of the other end of the pipe.
 func endWithParent(ctx context.Context, done <-chan struct{}) {

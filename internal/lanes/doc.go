@@ -55,7 +55,7 @@ type loop func(s []float64, amplitude, scale float64)
 var selected = choose()
 
 func choose() *code {
-	// That what is asked for cannot be had is told by those who call level3.Use.
+	// That what is asked for cannot be had is reported by those who call level3.Use.
 	impl, _ := level3.Selected()
 	for _, c := range available() {
 		if c.name == impl.Name() {

@@ -138,7 +138,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// A journal that is damaged is told of, counted and kept, beside the table of what could be read.
+// A journal that is damaged is reported, counted and kept, beside the table of what could be read.
 func TestDamagedJournalIsKept(t *testing.T) {
 	dir := t.TempDir()
 	r := &Recorder{config: Config{Dir: dir}, journals: make(map[string]*journal)}

@@ -67,7 +67,7 @@ func (r *Recorder) Outcomes(model, target string, all []Outcome) error {
 
 const outcomesFile = "_outcomes.jsonl"
 
-// endLine takes away a line that a killed process had begun, and nobody was told of.
+// endLine takes away a line that a killed process had begun, and nobody knows of.
 func endLine(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -45,7 +45,7 @@ type Config struct {
 	Block   bool          // wait where the queue is full, in place of dropping decisions
 	Without []string      // columns that are not recorded
 	Keep    time.Duration // how long files of decisions, and outcomes, are kept; 0 stands for ever
-	// Failed is told of what could not be written.
+	// Failed is called with what could not be written.
 	Failed func(error)
 }
 

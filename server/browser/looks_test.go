@@ -111,7 +111,7 @@ func (b *tab) fits(width int64) {
 	}
 }
 
-// spoken checks what a screen reader is told: every control and the panel have a
+// spoken checks what a screen reader receives: every control and the panel have a
 // name, tables say what they are, and what changes is spoken.
 func (b *tab) spoken(panel string) {
 	b.Helper()

@@ -247,7 +247,7 @@ func (rr *Reader) value() ([]byte, error) {
 		if len(raw) > MaxNested {
 			return nil, problem.New(http.StatusUnprocessableEntity, "an object or a list before byte %d has more than %d bytes, and nothing of that size is used; leave it out", end, MaxNested)
 		}
-		// The decoder was told not to look for names that occur twice.
+		// The decoder does not look for names that occur twice.
 		if !jsontext.Value(raw).IsValid() {
 			return nil, problem.New(http.StatusBadRequest, "an object before byte %d has the same name twice", end)
 		}

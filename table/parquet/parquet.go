@@ -244,8 +244,6 @@ func damaged(name string, err error) error {
 
 // tooMuch is the error of a file that asks for more memory than there is.
 func tooMuch(name string) error {
-	return &table.Error{
-		File: name, Msg: "the file is damaged, or its pages take more memory than may be used",
-		Fix: "write it with smaller pages, or allow more", Ways: []table.Way{{Option: table.WayMemory}},
-	}
+	return table.In(name).Say("write it with smaller pages, or allow more",
+		"the file is damaged, or its pages take more memory than may be used").By(table.Way{Option: table.WayMemory})
 }

@@ -340,7 +340,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         self._framed, self._from_file = table.framed, False
 
     def _header(self, table: Table, options: dict[str, Any], cost: Any, cost_columns: Any) -> dict[str, Any]:
-        """What the worker is told of training rows, to which the costs of single cases are added."""
+        """What the worker receives of training rows, to which the costs of single cases are added."""
         if "prevalence" in options:
             options["prevalence"] = shares(options["prevalence"], self.classes_, self._outcomes)
         given = fit_stakes(self, options, cost, cost_columns, table.columns.rows)
@@ -505,7 +505,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         Parameters
         ----------
         X : array or DataFrame
-            The cases. Columns that are asked about may be missing (NaN or None).
+            The cases. Columns to be measured may be missing (NaN or None).
         cost, cost_columns : as for ``decide``, optional
             Other costs than those of the fit, and the columns that they name.
         ask : list of names, or dict

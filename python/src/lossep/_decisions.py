@@ -136,7 +136,7 @@ class Worth:
     it would be expected to cost, or how much more to bring.
 
     ``outcome`` is the worth of knowing the class, the most that any information can be worth,
-    ``columns`` that of measuring each column that was asked about, less what that costs if it
+    ``columns`` that of measuring each column in question, less what that costs if it
     was given, and ``label`` that of the label to decisions on all cases, per case; None unless asked.
     ``decisions`` are those without knowing more.
     """
@@ -371,7 +371,7 @@ def none_positive(classes: Sequence[Any] | Array) -> str:
 
 
 def positive_of(estimator: Any) -> Any:
-    """The class that an estimator takes for the positive one, None unless it was told or knows."""
+    """The class that an estimator takes for the positive one, None unless it was given or is known."""
     return getattr(estimator, "pos_label_", None) if getattr(estimator, "_positive_settled", True) else None
 
 

@@ -52,7 +52,7 @@ class Worker:
         memory = environment.get("LOSSEP_MAX_MEMORY")
         if memory:
             arguments += ["--max-memory", memory]
-        # Ctrl-C reaches a whole group of processes; this one is told what to cancel instead.
+        # Ctrl-C reaches a whole group of processes; this one receives what to cancel instead.
         apart: dict[str, Any] = {"start_new_session": True}
         if os.name == "nt":
             apart = {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
