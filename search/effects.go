@@ -80,7 +80,7 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 			return f, nil, nil
 		}
 		var err error
-		settings.From = f.Result.Q.Naturals()
+		settings.From = f.Result
 		if out.Result, err = pass.Settle(ctx, out.Engine, settings); err != nil {
 			return nil, nil, err
 		}
@@ -152,7 +152,7 @@ func Effects(p *gp.Inducing, q *gauss.Gaussian, x *mat.Dense, terms gp.SingleTer
 }
 
 // roundTolerance is that of the process while effects still move.
-const roundTolerance = 1e-3
+const roundTolerance = 1e-2
 
 // weigh finds the evidence and the bound of a process with effects. That of the process given
 // what is known of the effects is lower by their divergence from the prior.
