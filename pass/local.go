@@ -162,6 +162,29 @@ func (l *Local) Views(use func(from int, views *gauss.Views)) {
 	}
 }
 
+// Predict writes the mean and variance of the values at all rows, of one function, for which sites do not
+// matter.
+func (l *Local) Predict(q *gauss.Gaussian, mean, variance []float64) {
+	keeps := l.Dim() >= widely
+	known := keeps && l.seen.at(gauss.Gaussians{q}.Naturals(), len(l.sites))
+	var ws gauss.Workspace
+	l.Views(func(from int, views *gauss.Views) {
+		to := from + views.Len()
+		mean, variance := mean[from:to], variance[from:to]
+		if !known {
+			q.Marginals(views, mean, variance, &ws)
+		}
+		if keeps {
+			exchange(mean, l.seen.mean[from:to], known)
+			exchange(variance, l.seen.variance[from:to], known)
+		}
+		for i := range mean {
+			mean[i] += views.Offset(i)
+			variance[i] += views.Residual(i)
+		}
+	})
+}
+
 // Each goes over the shards in their order and adds up what a function finds for each;
 // from and to are where its rows are among all.
 func (l *Local) Each(ctx context.Context, shard func(s Rows, from, to int) (*Sums, error)) (*Sums, error) {

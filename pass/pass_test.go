@@ -307,6 +307,15 @@ func TestLooksAgain(t *testing.T) {
 		}
 		return sums.Value, seen
 	}
+	for range 2 { // as it is found, and as it is known
+		mean, variance := make([]float64, r.Len()), make([]float64, r.Len())
+		l.Predict(found.Q[0], mean, variance)
+		wantMean, wantVariance := make([]float64, r.Len()), make([]float64, r.Len())
+		found.Q[0].Predict(r.views, wantMean, wantVariance, new(gauss.Workspace))
+		if !floats.EqualApprox(mean, wantMean, 1e-12) || !floats.EqualApprox(variance, wantVariance, 1e-12) {
+			t.Error("predictions differ from those of q") // by more than the rounding of products of other sizes
+		}
+	}
 	moved := gauss.NewNaturals(1, 130)
 	moved.CopyFrom(found.Q.Naturals())
 	moved[0].H[3] += 0.1

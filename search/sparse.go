@@ -26,7 +26,7 @@ type sparse struct {
 	z       *mat.Dense
 	options pass.Options
 	held    bool // the kernel is not going to move: gradients are not asked for
-	draft   bool // neither is the evidence, and sites converge roughly
+	draft   bool // neither is the evidence
 	trace   func(pass.Step)
 
 	engine    gp.Engine    // nil before the first run
@@ -50,10 +50,10 @@ func (e *sparse) rows() int { return e.terms.Len() }
 const looser = 1000
 
 // finalTolerance is that of a result; see pass.Settings. A pass over more rows than a search looks
-// at takes seconds, and a thousandth of a standard deviation is nothing to log losses.
+// at takes seconds, and a few thousandths of a standard deviation are nothing to log losses.
 func finalTolerance(rows int) float64 {
 	if rows > SearchRows {
-		return 1e-3
+		return 3e-3
 	}
 	return 1e-5
 }
@@ -76,9 +76,6 @@ func (e *sparse) tune(logs []float64) {
 // first is how far the sites have to converge at a first point: where the kernel is held and
 // this is the result, for good.
 func (e *sparse) first(o *objective, result bool, tolerance float64) float64 {
-	if e.draft {
-		return roundTolerance / looser
-	}
 	if e.held && result {
 		return 0
 	}
