@@ -2,6 +2,7 @@ package lossep
 
 import (
 	"context"
+	"runtime/debug"
 
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/search"
@@ -9,6 +10,11 @@ import (
 
 // Fit finds the kernel and applies the method of the Options.
 func (p *Problem) Fit(ctx context.Context) (*Model, error) {
+	if p.effects != nil && p.Len() > 10*search.SearchRows {
+		// Garbage of steps that each take much of the memory would double what the process has, and as
+		// little of it has pointers it is collected in no time.
+		defer debug.SetGCPercent(debug.SetGCPercent(10))
+	}
 	l, err := p.Learn(ctx)
 	if err != nil {
 		return nil, err

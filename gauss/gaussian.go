@@ -254,7 +254,9 @@ func (g *Gaussian) whiten(views *Views, ws *Workspace) {
 	ws.grow(views)
 	a, w, u := views.a.RawMatrix(), ws.rows.RawMatrix(), g.factor
 	if ws.held.views != views {
-		clear(w.Data) // the zeros that the rows of W begin with are not written
+		for i, lead := range views.lead { // the zeros that the rows of W begin with are not written
+			clear(w.Data[i*w.Stride : i*w.Stride+lead])
+		}
 	}
 	kernels.SolveStairs(blas.Right, w.Rows, w.Cols, u.Data, u.Stride, a.Data, a.Stride, views.lead, w.Data, w.Stride)
 	ws.held = held

@@ -1,5 +1,11 @@
 package gauss
 
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
 // Naturals are Gaussian factors on vectors of the same dimension that are independent of each
 // other, such as what several functions have at the same inducing points.
 type Naturals []*Natural
@@ -91,4 +97,9 @@ func (g Gaussians) Step(change Naturals, ws *Workspace) float64 {
 		longest = max(longest, one.Step(change[c], ws))
 	}
 	return longest
+}
+
+// Equal tells whether the two are the same numbers.
+func (n Naturals) Equal(o Naturals) bool {
+	return slices.EqualFunc(n, o, func(a, b *Natural) bool { return slices.Equal(a.H, b.H) && mat.Equal(a.P, b.P) })
 }

@@ -40,7 +40,30 @@ type Local struct {
 	from   []int // of each shard, in the sites
 	sites  []gauss.Scalar
 	next   []gauss.Scalar
+	seen   marginals
 }
+
+// marginals are those of all rows at the q that was looked at last: the evidence, its bound and rows left
+// out are all read at the same one, and to find them takes half of a pass.
+type marginals struct {
+	q              gauss.Naturals // nil where there are none yet
+	mean, variance []float64      // of a shard after the other, function by function
+}
+
+// at is whether the marginals are those at q, which is noted if not.
+func (s *marginals) at(q gauss.Naturals, rows int) bool {
+	if s.q != nil && s.q.Equal(q) {
+		return true
+	}
+	if s.q == nil {
+		s.q, s.mean, s.variance = gauss.NewNaturals(len(q), q.Dim()), make([]float64, rows), make([]float64, rows)
+	}
+	s.q.CopyFrom(q)
+	return false
+}
+
+// widely is the dimension from which marginals are kept. With fewer they take no time.
+const widely = 128
 
 // NewLocal runs passes over the shards, from the given sites for the rows of all of them
 // in order, one for each function after the other, which it takes over; nil stands for empty
@@ -111,13 +134,22 @@ func (l *Local) Pass(ctx context.Context, q gauss.Naturals, o Options) (*Sums, e
 // Look implements Engine.
 func (l *Local) Look(ctx context.Context, q gauss.Naturals, o Options, see See) (*Sums, error) {
 	k := l.Functions()
-	return l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
+	known := l.Dim() >= widely && l.seen.at(q, len(l.sites))
+	sums, err := l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
 		var shifted See
 		if see != nil {
 			shifted = func(i int, mean, variance []float64) { see(from+i, mean, variance) }
 		}
-		return Look(q, s, l.sites[from*k:to*k], o, shifted)
+		var kept *marginals
+		if l.seen.q != nil {
+			kept = &marginals{mean: l.seen.mean[from*k : to*k], variance: l.seen.variance[from*k : to*k]}
+		}
+		return look(q, s, l.sites[from*k:to*k], o, shifted, kept, known)
 	})
+	if err != nil {
+		l.seen = marginals{}
+	}
+	return sums, err
 }
 
 // Views hands over those of all rows, one block after another; from is the first row of a block.
@@ -128,6 +160,29 @@ func (l *Local) Views(use func(from int, views *gauss.Views)) {
 			use(l.from[k]+i, s.Views(i, min(i+size, s.Len())))
 		}
 	}
+}
+
+// Predict writes the mean and variance of the values at all rows, of one function, for which sites do not
+// matter.
+func (l *Local) Predict(q *gauss.Gaussian, mean, variance []float64) {
+	keeps := l.Dim() >= widely
+	known := keeps && l.seen.at(gauss.Gaussians{q}.Naturals(), len(l.sites))
+	var ws gauss.Workspace
+	l.Views(func(from int, views *gauss.Views) {
+		to := from + views.Len()
+		mean, variance := mean[from:to], variance[from:to]
+		if !known {
+			q.Marginals(views, mean, variance, &ws)
+		}
+		if keeps {
+			exchange(mean, l.seen.mean[from:to], known)
+			exchange(variance, l.seen.variance[from:to], known)
+		}
+		for i := range mean {
+			mean[i] += views.Offset(i)
+			variance[i] += views.Residual(i)
+		}
+	})
 }
 
 // Each goes over the shards in their order and adds up what a function finds for each;

@@ -193,6 +193,11 @@ type See func(i int, mean, variance []float64)
 // when the row's own sites are taken out of q, or NaN where that is not proper; it must not keep
 // them. Rows come in order.
 func Look(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, see See) (*Sums, error) {
+	return look(q, rows, sites, o, see, nil, false)
+}
+
+// look is Look that keeps the marginals of the rows, unless kept is nil, or reads them where they are known.
+func look(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, see See, kept *marginals, known bool) (*Sums, error) {
 	w, err := newWork(q, rows, o)
 	if err != nil {
 		return nil, err
@@ -202,7 +207,17 @@ func Look(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, see See)
 	k := w.functions
 	means, variances := make([]float64, k), make([]float64, k)
 	w.each(func(from, to int, views *gauss.Views) {
-		w.project(views, sites[from*k:to*k], from, sums)
+		if !known {
+			w.marginals(views)
+		}
+		if kept != nil {
+			for c := range k {
+				at := from*k + c*(to-from)
+				exchange(w.mean[c*w.size:], kept.mean[at:at+to-from], known)
+				exchange(w.variance[c*w.size:], kept.variance[at:at+to-from], known)
+			}
+		}
+		w.projectAll(views, sites[from*k:to*k], from, sums)
 		if see == nil {
 			return
 		}
@@ -373,10 +388,30 @@ const (
 
 // project finds what the rule asks of every site of a block, and adds it up.
 func (w *work) project(views *gauss.Views, sites []gauss.Scalar, from int, sums *Sums) {
+	w.marginals(views)
+	w.projectAll(views, sites, from, sums)
+}
+
+// marginals finds those of the rows of a block.
+func (w *work) marginals(views *gauss.Views) {
 	n := views.Len()
 	for c, q := range w.q {
 		q.Marginals(views, w.mean[c*w.size:c*w.size+n], w.variance[c*w.size:c*w.size+n], &w.ws)
 	}
+}
+
+// exchange copies what is kept, or to it.
+func exchange(now, kept []float64, known bool) {
+	if known {
+		copy(now, kept)
+	} else {
+		copy(kept, now)
+	}
+}
+
+// projectAll is project with the marginals known.
+func (w *work) projectAll(views *gauss.Views, sites []gauss.Scalar, from int, sums *Sums) {
+	n := views.Len()
 	chunks := (n + chunk - 1) / chunk
 	rule := w.opt.rule()
 	counter, _ := w.rows.(Counter)

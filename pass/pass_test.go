@@ -292,3 +292,40 @@ func TestCalibrate(t *testing.T) {
 		t.Errorf("log evidence %v, want %v; actions %v, want %v", got.LogEvidence, want.LogEvidence, got.Actions, want.Sites.Actions)
 	}
 }
+
+// What is read of rows at a q that was looked at before is the same as at first, whatever the rule, and
+// another q is not mistaken for it.
+func TestLooksAgain(t *testing.T) {
+	r := random(500, 130, 3, probit)
+	l, found, _ := settle(t, pass.Settings{}, r)
+	ctx := context.Background()
+	look := func(l *pass.Local, q gauss.Naturals, rule infer.Rule) (float64, []float64) {
+		var seen []float64
+		sums, err := l.Look(ctx, q, pass.Options{Rule: rule}, func(_ int, mean, variance []float64) { seen = append(seen, mean[0], variance[0]) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sums.Value, seen
+	}
+	for range 2 { // as it is found, and as it is known
+		mean, variance := make([]float64, r.Len()), make([]float64, r.Len())
+		l.Predict(found.Q[0], mean, variance)
+		wantMean, wantVariance := make([]float64, r.Len()), make([]float64, r.Len())
+		found.Q[0].Predict(r.views, wantMean, wantVariance, new(gauss.Workspace))
+		if !floats.EqualApprox(mean, wantMean, 1e-12) || !floats.EqualApprox(variance, wantVariance, 1e-12) {
+			t.Error("predictions differ from those of q") // by more than the rounding of products of other sizes
+		}
+	}
+	moved := gauss.NewNaturals(1, 130)
+	moved.CopyFrom(found.Q.Naturals())
+	moved[0].H[3] += 0.1
+	for _, q := range []gauss.Naturals{found.Q.Naturals(), moved, found.Q.Naturals()} {
+		for _, rule := range []infer.Rule{infer.Propagation{}, infer.Variational{}} {
+			got, seen := look(l, q, rule)
+			want, first := look(l.Fork(), q, rule)
+			if got != want || !slices.Equal(seen, first) {
+				t.Errorf("%T: %v, at first %v", rule, got, want)
+			}
+		}
+	}
+}

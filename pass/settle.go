@@ -14,15 +14,16 @@ type Settings struct {
 	Sweeps int
 	// Tolerance is how far the last pass may have moved q, in its own metric: no view's
 	// mean by more standard deviations than that, and no variance by √2 times as much,
-	// relatively. 0 stands for 1e-6.
+	// relatively. 0 stands for 1e-6. Where steps become shorter by a constant factor, as they do near a
+	// fixed point, the way that is left after the pass counts in its place, if that is shorter.
 	Tolerance float64
 	// MaxPasses bounds the work; 0 stands for 200.
 	MaxPasses int
 	// Warm says that the engine's sites are a start; otherwise they are emptied.
 	Warm bool
-	// From is the natural parameters of q with the engine's sites, if they are known. A warm
-	// start then needs no pass to gather them.
-	From gauss.Naturals
+	// From is what passes came to with the engine's sites, if that is known. A warm start then needs
+	// no pass to gather them.
+	From *Result
 	// Extra is a site on v as a whole, such as that of a utility; nil stands for none.
 	Extra gauss.Naturals
 	// Trace, if set, is called with every pass.
@@ -100,7 +101,8 @@ type settling struct {
 	now    gauss.Naturals // natural parameters of q
 	ws     gauss.Workspace
 	status infer.Status
-	stuck  bool // the damping has come to its end
+	before float64 // the step before the first pass, 0 if there is none that it could be compared with
+	stuck  bool    // the damping has come to its end
 }
 
 // start makes the first q. Sites to start from that do not make a proper one are put
@@ -108,8 +110,11 @@ type settling struct {
 func (s *settling) start(ctx context.Context) error {
 	s.now = gauss.NewNaturals(s.engine.Functions(), s.engine.Dim())
 	if s.opt.Warm && s.opt.From != nil {
-		s.now.CopyFrom(s.opt.From)
+		s.now.CopyFrom(s.opt.From.Q.Naturals())
 		if s.set() {
+			if s.opt.From.Status.Damping == 1 {
+				s.before = s.opt.From.Status.Residual
+			}
 			return nil
 		}
 	}
@@ -155,6 +160,8 @@ const (
 
 func (s *settling) run(ctx context.Context, o Options) error {
 	s.status.Converged, s.status.Reason, s.stuck = false, "", false
+	before := s.before
+	s.before = 0
 	best, worse, better, wanted := 0.0, 0, 0, confidence
 	for s.status.Sweeps < s.opt.MaxPasses {
 		sums, err := s.engine.Pass(ctx, s.now, o)
@@ -178,11 +185,12 @@ func (s *settling) run(ctx context.Context, o Options) error {
 			if s.opt.Trace != nil {
 				s.opt.Trace(Step{s.status.Sweeps, s.status.Residual, o.Damping, Objective(o.Rule, s.q, sums.Value)})
 			}
-			if sums.Skipped == 0 && step <= s.opt.Tolerance {
+			if sums.Skipped == 0 && wayLeft(before, step) <= s.opt.Tolerance {
 				s.status.Converged = true
 				return nil
 			}
 			failed = sums.Skipped > 0 && step <= s.opt.Tolerance
+			before = step
 		}
 		switch {
 		case failed:
@@ -190,7 +198,7 @@ func (s *settling) run(ctx context.Context, o Options) error {
 		case best == 0 || step < 0.95*best:
 			best, worse = step, 0
 			if better++; better >= wanted && o.Damping < 1 {
-				o.Damping, better = min(1, 2*o.Damping), 0
+				o.Damping, better, before = min(1, 2*o.Damping), 0, 0
 			}
 		default:
 			worse, better = worse+1, 0
@@ -200,6 +208,7 @@ func (s *settling) run(ctx context.Context, o Options) error {
 		}
 		// Each time that steps have to be damped they have to do well for longer.
 		best, worse, better, wanted = 0, 0, 0, 2*wanted
+		before = 0
 		if o.Damping /= 2; o.Damping < leastDamping {
 			s.stuck = true
 			s.status.Reason = "the steps do not become shorter, even when they are damped"
@@ -208,6 +217,17 @@ func (s *settling) run(ctx context.Context, o Options) error {
 	}
 	s.status.Reason = "the limit on passes is reached; raise it"
 	return nil
+}
+
+// wayLeft is how far q may still be from the fixed point after a step, which followed one before. Steps
+// that become shorter by a factor r go on for r/(1 − r) times the last one; the first factors are smaller
+// than those that follow, hence the margin.
+func wayLeft(before, step float64) float64 {
+	const margin = 3
+	if !(4*step < before) {
+		return step
+	}
+	return min(step, margin*step*step/(before-step))
 }
 
 // Objective is that of the rule, where the rows' part in it is value; see infer.Rule. Functions

@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"math"
-	"runtime/debug"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -49,11 +48,6 @@ const (
 //
 // Leaving a row out takes effects.Fit.Without, which is returned.
 func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleTerms, o EffectOptions) (*Induced, *effects.Fit, error) {
-	if terms.Len() > 10*SearchRows {
-		// Garbage of steps that each take much of the memory would double what the process has, and as
-		// little of it has pointers it is collected in no time.
-		defer debug.SetGCPercent(debug.SetGCPercent(20))
-	}
 	fit := effects.NewFit(effects.NewTable(x, o.Codes), terms)
 	smooth := f.Process.With(nil)
 	n := terms.Len()
@@ -79,12 +73,6 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 		if !f.draft {
 			return f, nil, nil
 		}
-		var err error
-		settings.From = f.Result.Q.Naturals()
-		if out.Result, err = pass.Settle(ctx, out.Engine, settings); err != nil {
-			return nil, nil, err
-		}
-		out.Result.Status.Sweeps += f.Result.Status.Sweeps
 		return &out, nil, out.weigh(ctx, settings)
 	}
 	settings.Tolerance = roundTolerance
@@ -152,7 +140,7 @@ func Effects(p *gp.Inducing, q *gauss.Gaussian, x *mat.Dense, terms gp.SingleTer
 }
 
 // roundTolerance is that of the process while effects still move.
-const roundTolerance = 1e-3
+const roundTolerance = 1e-2
 
 // weigh finds the evidence and the bound of a process with effects. That of the process given
 // what is known of the effects is lower by their divergence from the prior.
@@ -175,21 +163,16 @@ func (f *Induced) weigh(ctx context.Context, o pass.Settings) error {
 // moments tells effects the mean and variance of the process at all rows, of which theirs, if
 // there are any yet, are no part.
 func (f *Induced) moments(sums []effects.Moment, to *effects.Fit) {
-	var ws gauss.Workspace
-	f.Engine.(viewed).Views(func(from int, views *gauss.Views) {
-		mean, variance := to.Offset[from:from+views.Len()], to.Spread[from:from+views.Len()]
-		f.Result.Q[0].Predict(views, mean, variance, &ws)
-		if sums != nil {
-			for i, w := range sums[from : from+len(mean)] {
-				mean[i], variance[i] = mean[i]-w.Mean, max(0, variance[i]-w.Variance)
-			}
-		}
-	})
+	f.Engine.(viewed).Predict(f.Result.Q[0], to.Offset, to.Spread)
+	for i, w := range sums {
+		to.Offset[i], to.Spread[i] = to.Offset[i]-w.Mean, max(0, to.Spread[i]-w.Variance)
+	}
 }
 
 // viewed is an engine with its rows in memory.
 type viewed interface {
 	Views(func(from int, views *gauss.Views))
+	Predict(q *gauss.Gaussian, mean, variance []float64)
 }
 
 // momentRows is the number of rows of a task of moments.

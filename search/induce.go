@@ -47,7 +47,7 @@ type InduceOptions struct {
 	// Pass, if set, is called with every pass.
 	Pass func(Passed)
 	// Draft says that AddEffects goes on from the result. With more rows than a search looks at
-	// sites converge roughly, and evidence and bound are left to it.
+	// evidence and bound are left to it.
 	Draft bool
 	// Withdrawn are columns that effects alone tell of, and the kernel does not.
 	Withdrawn []int
@@ -94,7 +94,7 @@ type Induced struct {
 	// Fewer is why there are fewer points than there were to be: expectation propagation
 	// failed with all of them, and those of the search are kept. Otherwise it is nil.
 	Fewer error
-	// draft says that sites have converged roughly, and that there is no evidence; see InduceOptions.Draft.
+	// draft says that there is no evidence; see InduceOptions.Draft.
 	draft bool
 	// SearchRows is the number of rows that the search ended on, and Evaluations how many
 	// evaluations it took with as many.

@@ -60,6 +60,10 @@ func (g growth) enough(tolerable float64) bool {
 // firstPoints is enough for a start, when nothing is known of the curvature of the terms.
 const firstPoints = 100
 
+// noShare is the share of the variance below which nothing is left to explain: a sum of linear terms has
+// as many points as it has dimensions.
+const noShare = 1e-6
+
 // pivotRows is the most rows among which inducing points are chosen for each of them.
 const pivotRows = 32
 
@@ -110,14 +114,18 @@ func (s *induction) choose(x *mat.Dense, terms gp.Terms, whole bool) {
 	}
 	pivots := NewPivots(s.kernel.With(s.at.Logs[:s.kernel.NumParams()]), x, s.weights(x, terms), rng)
 	var grown growth
+	share := 0.0
+	if s.opt.Points == 0 {
+		share = noShare
+	}
 	for {
-		m := pivots.Grow(min(most, len(pivots.Chosen())+pivotBlock), 0)
+		m := pivots.Grow(min(most, len(pivots.Chosen())+pivotBlock), share)
 		s.at.Lost = pivots.lost()
 		grown = append(grown, struct {
 			points int
 			lost   float64
 		}{m, s.at.Lost})
-		if m == most || pivots.finished || s.opt.Points == 0 && grown.enough(TolerableLoss(len(s.order))) {
+		if m == most || pivots.finished || s.opt.Points == 0 && (pivots.Share() <= share || grown.enough(TolerableLoss(len(s.order)))) {
 			break
 		}
 	}

@@ -26,7 +26,7 @@ type sparse struct {
 	z       *mat.Dense
 	options pass.Options
 	held    bool // the kernel is not going to move: gradients are not asked for
-	draft   bool // neither is the evidence, and sites converge roughly
+	draft   bool // neither is the evidence
 	trace   func(pass.Step)
 
 	engine    gp.Engine    // nil before the first run
@@ -50,10 +50,10 @@ func (e *sparse) rows() int { return e.terms.Len() }
 const looser = 1000
 
 // finalTolerance is that of a result; see pass.Settings. A pass over more rows than a search looks
-// at takes seconds, and the next one would move q several times less.
+// at takes seconds, and a few thousandths of a standard deviation are nothing to log losses.
 func finalTolerance(rows int) float64 {
 	if rows > SearchRows {
-		return 1e-4
+		return 3e-3
 	}
 	return 1e-5
 }
@@ -76,9 +76,6 @@ func (e *sparse) tune(logs []float64) {
 // first is how far the sites have to converge at a first point: where the kernel is held and
 // this is the result, for good.
 func (e *sparse) first(o *objective, result bool, tolerance float64) float64 {
-	if e.draft {
-		return roundTolerance / looser
-	}
 	if e.held && result {
 		return 0
 	}
@@ -87,14 +84,14 @@ func (e *sparse) first(o *objective, result bool, tolerance float64) float64 {
 
 func (e *sparse) refine(ctx context.Context, f fitted, tolerance float64) (fitted, error) {
 	c := *f.(*sparseFit)
-	return e.fit(ctx, c, c.result.Q.Naturals(), tolerance)
+	return e.fit(ctx, c, c.result, tolerance)
 }
 
 // fit lets the sites converge for the process of f, and finds the evidence and its gradient. It
 // keeps the gradient with a final result: there is no further step to be taken by
 // it, and to find it takes as long as two passes. A final result that does not converge has a
 // status that says so: what led to it is not thrown away.
-func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, tolerance float64) (fitted, error) {
+func (e *sparse) fit(ctx context.Context, f sparseFit, before *pass.Result, tolerance float64) (fitted, error) {
 	e.tune(f.logs)
 	r, err := e.run(ctx, f.process, before, tolerance)
 	var open *NotConvergedError
@@ -126,9 +123,9 @@ func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, to
 }
 
 // run lets the sites converge for a process, for which they may have converged before, to a lower
-// tolerance, and left q with the natural parameters given. With a *NotConvergedError there is
+// tolerance, and came to the result given. With a *NotConvergedError there is
 // a result as well.
-func (e *sparse) run(ctx context.Context, p *gp.Inducing, before gauss.Naturals, tolerance float64) (*pass.Result, error) {
+func (e *sparse) run(ctx context.Context, p *gp.Inducing, before *pass.Result, tolerance float64) (*pass.Result, error) {
 	if tolerance *= looser; tolerance == 0 {
 		tolerance = finalTolerance(e.rows())
 	}
