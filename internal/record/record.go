@@ -358,7 +358,10 @@ func (r *Recorder) newJournal(model string) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &journal{file: f, to: bufio.NewWriterSize(f, 1<<16), born: time.Now()}, syncFolder(folder)
+	if err := syncFolder(folder); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return &journal{file: f, to: bufio.NewWriterSize(f, 1<<16), born: time.Now()}, nil
 }
 
 // syncFolder makes names in a folder last.
