@@ -123,6 +123,9 @@ func (c counts) IsFinite() bool { return c.v >= 0 && c.Mean() < largestMean }
 // largestMean is the largest mean count that is predicted.
 const largestMean = 1e15
 
+// farCount is one beyond which less than 1e-15 lies under any such mean, by Markov's inequality.
+const farCount = 1e30
+
 // Mean implements Distribution.
 func (c counts) Mean() float64 { return math.Exp(c.m + c.v/2) }
 
@@ -131,7 +134,7 @@ func below(k, mu, size float64) float64 {
 	switch {
 	case k < 0:
 		return 0
-	case mu == 0:
+	case mu == 0 || k > farCount:
 		return 1
 	case math.IsInf(size, 1):
 		return mathext.GammaIncRegComp(k+1, mu)
@@ -152,6 +155,9 @@ func (c counts) PIT(y float64) float64 { return (c.CDF(y) + c.CDF(y-1)) / 2 }
 
 // LogDensity implements Distribution: the logarithm of the probability of a count.
 func (c counts) LogDensity(y float64) float64 {
+	if y < 0 {
+		return -math.MaxFloat64
+	}
 	var t factor.Factor = factor.Poisson{Y: y}
 	if !math.IsInf(c.size, 1) {
 		t = factor.NegativeBinomial{Y: y, Size: c.size}
@@ -186,7 +192,7 @@ func above(k, mu, size float64) float64 {
 	switch {
 	case k < 0:
 		return 1
-	case mu == 0:
+	case mu == 0 || k > farCount:
 		return 0
 	case math.IsInf(size, 1):
 		return mathext.GammaIncReg(k+1, mu)

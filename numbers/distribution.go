@@ -70,6 +70,9 @@ func (d normals) below(z float64) (p, density float64) {
 
 // CDF is the probability of outcomes up to y.
 func (d normals) CDF(y float64) float64 {
+	if d.transform.amounts() && y < 0 {
+		return 0
+	}
 	p, _ := d.below(d.transform.At(y))
 	return p
 }
@@ -77,14 +80,21 @@ func (d normals) CDF(y float64) float64 {
 // PIT implements Distribution.
 func (d normals) PIT(y float64) float64 { return d.CDF(y) }
 
-// LogDensity is the logarithm of the density at y.
+// LogDensity is the logarithm of the density at y, −MaxFloat64 where an outcome is impossible: an amount below zero,
+// or zero where none was seen.
 func (d normals) LogDensity(y float64) float64 {
+	if d.transform.amounts() && (y < 0 || y+d.transform.Unit == 0) {
+		return -math.MaxFloat64
+	}
 	z := d.transform.At(y)
 	top := math.Inf(-1)
 	logs := make([]float64, len(d.parts))
 	for k, p := range d.parts {
 		logs[k] = math.Log(p.Weight/p.SD) + normal.LogDensity((z-p.Mean)/p.SD)
 		top = max(top, logs[k])
+	}
+	if math.IsInf(top, -1) {
+		return -math.MaxFloat64
 	}
 	sum := 0.0
 	for _, l := range logs {
@@ -221,7 +231,7 @@ func (d normals) Expect(g func(y float64) float64, kinks ...float64) float64 {
 
 // zero is where transformed outcomes reach the least that there is.
 func (d normals) zero() []float64 {
-	if d.transform.Name == "root" || d.transform.Name == "log" {
+	if d.transform.amounts() {
 		return []float64{0}
 	}
 	return nil

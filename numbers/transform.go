@@ -100,7 +100,7 @@ func (t *Transform) At(y float64) float64 {
 	if t.Name == "count" {
 		return y
 	}
-	if t.Name == "root" || t.Name == "log" {
+	if t.amounts() {
 		y = max(y, 0)
 	}
 	return (t.curve(y) - t.Mean) / t.Scale
@@ -144,6 +144,9 @@ func (t *Transform) logSlope(y float64) float64 {
 }
 
 func (t *Transform) plain() bool { return t.Name == "none" }
+
+// amounts tells whether no outcome is below zero.
+func (t *Transform) amounts() bool { return t.Name == "root" || t.Name == "log" }
 
 func (t *Transform) String() string {
 	switch {

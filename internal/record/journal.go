@@ -2,7 +2,6 @@ package record
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -15,11 +14,13 @@ import (
 )
 
 // A journal is frames: the length of what is in one, its checksum, and then a schema, as JSON, or the decisions of
-// a request by the schema before it. A frame that was begun, or torn by a machine that lost its power, ends it; one that
-// is damaged within it is passed over.
+// a request, with the checksum of the schema that they are by. It stands before them, and again after every Interval, so
+// that a schema that is damaged loses no more than that. A frame that was begun, or torn by a machine that lost its
+// power, ends the journal; one that is damaged within it is passed over.
 const (
 	journalExtension = ".bin"
 	frameHead        = 8
+	rowsHead         = 1 + 4
 	schemaMark       = 's'
 	rowsMark         = 'r'
 )
@@ -52,6 +53,7 @@ type encoder struct {
 // the cells of the columns, as JSON has them and empty where there is none.
 func (e *encoder) batch(b *Batch) ([]byte, error) {
 	to := append(append(e.frame[:0], make([]byte, frameHead)...), rowsMark)
+	to = append(to, b.frame[4:frameHead]...)
 	to = binary.AppendVarint(to, b.Time.Unix())
 	n := 0
 	e.cells = append(e.cells[:0], make([][]byte, len(b.Columns))...)
@@ -109,14 +111,12 @@ func frames(path string, schema func(*Schema), use func(*decided) error) (damage
 		return 0, err
 	}
 	j := &scan{file: f, end: info.Size(), in: bufio.NewReaderSize(f, 1<<16)}
-	var by *Schema
+	schemas := make(map[uint32]*Schema) // by their checksums
+	var by *Schema                      // that was handed over last
 	for {
 		frame, err := j.next()
 		if err == errDamaged {
-			// Decisions after a schema that is lost cannot be read by the one before it.
-			if damaged++; len(frame) == 0 || frame[0] != rowsMark || bytes.HasPrefix(frame[1:], []byte(`{"digest"`)) {
-				by = nil
-			}
+			damaged++
 			if err = j.resume(); err == nil {
 				continue
 			}
@@ -127,21 +127,34 @@ func frames(path string, schema func(*Schema), use func(*decided) error) (damage
 		case err != nil:
 			return damaged, err
 		case frame[0] == schemaMark:
-			by = new(Schema)
-			if err := json.Unmarshal(frame[1:], by); err != nil {
-				return damaged, err
+			if sum := crc32.Checksum(frame, checksums); schemas[sum] == nil {
+				schemas[sum] = new(Schema)
+				if err := json.Unmarshal(frame[1:], schemas[sum]); err != nil {
+					return damaged, err
+				}
 			}
-			schema(by)
-		case frame[0] == rowsMark && by == nil && damaged > 0: // by a schema that is lost
-		case by == nil || frame[0] != rowsMark:
-			return damaged, errors.New("the journal is none of this program")
+		case frame[0] != rowsMark || len(frame) < rowsHead:
+			return damaged, errForeign
 		default:
-			if err := eachOf(frame[1:], by, use); err != nil {
+			of := schemas[binary.LittleEndian.Uint32(frame[1:])]
+			switch {
+			case of == nil && damaged == 0:
+				return damaged, errForeign
+			case of == nil: // by a schema that is lost
+				damaged++
+				continue
+			case of != by:
+				by = of
+				schema(by)
+			}
+			if err := eachOf(frame[rowsHead:], by, use); err != nil {
 				return damaged, err
 			}
 		}
 	}
 }
+
+var errForeign = errors.New("the journal is none of this program")
 
 // scan reads a journal frame by frame.
 type scan struct {
@@ -153,8 +166,8 @@ type scan struct {
 
 var errDamaged = errors.New("the journal is damaged")
 
-// next is what is in the frame that follows, valid until the next. For one that is damaged the error is errDamaged, and
-// it is what there is of it; the end, of a frame that is incomplete too, is io.EOF.
+// next is what is in the frame that follows, valid until the next. For one that is damaged the error is errDamaged; the
+// end, of a frame that is incomplete too, is io.EOF.
 func (j *scan) next() ([]byte, error) {
 	var head [frameHead]byte
 	if _, err := io.ReadFull(j.in, head[:]); err != nil {
@@ -170,7 +183,7 @@ func (j *scan) next() ([]byte, error) {
 		return nil, ended(err)
 	}
 	if crc32.Checksum(j.room, checksums) != binary.LittleEndian.Uint32(head[4:]) {
-		return j.room, j.damage(after, false)
+		return nil, j.damage(after, false)
 	}
 	j.at = after
 	return j.room, nil
@@ -255,7 +268,7 @@ func eachOf(frame []byte, by *Schema, use func(*decided) error) error {
 			d.cells[k] = r.bytes()
 		}
 		if r.bad || n <= 0 || d.action < 0 || d.action >= len(by.Actions) {
-			return errors.New("the journal is none of this program")
+			return errForeign
 		}
 		if err := use(d); err != nil {
 			return err

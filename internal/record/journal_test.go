@@ -47,12 +47,20 @@ func FuzzRows(f *testing.F) {
 func TestTorn(t *testing.T) {
 	r := &Recorder{config: Config{Dir: t.TempDir()}, journals: make(map[string]*journal)}
 	var sizes []int64
-	for _, request := range []string{"r1", "r2", "r3"} {
-		if err := r.append(r.batch(request, `{"rows":[{"a":1},{"a":2}]}`)); err != nil {
+	schema := r.Schema(testSchema) // of all requests, as a server has it
+	for k, request := range []string{"r1", "r2", "r3", "r4"} {
+		b := r.batch(request, `{"rows":[{"a":1},{"a":2}]}`)
+		b.Schema = schema
+		if err := r.append(b); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.journals["m"].to.Flush(); err != nil {
 			t.Fatal(err)
+		}
+		if k == 2 { // a second later
+			if err := r.sync("m", r.journals["m"]); err != nil {
+				t.Fatal(err)
+			}
 		}
 		info, err := r.journals["m"].file.Stat()
 		if err != nil {
@@ -75,18 +83,19 @@ func TestTorn(t *testing.T) {
 		text          []byte
 		rows, damaged int
 	}{
-		"whole": {whole, 6, 0}, "torn in a frame": {whole[:sizes[2]-1], 4, 0}, "torn in a head": {whole[:sizes[1]+3], 4, 0}, "empty": {nil, 0, 0},
+		"whole": {whole, 8, 0}, "torn in a frame": {whole[:sizes[2]-1], 4, 0}, "torn in a head": {whole[:sizes[1]+3], 4, 0}, "empty": {nil, 0, 0},
 		"zeros in place of the end": {slices.Concat(whole[:sizes[0]], zeros), 2, 0},
-		"a last frame torn":         {flipped(sizes[2] - 1), 4, 0},
-		"a frame damaged":           {flipped(sizes[1] - 1), 4, 1},
-		"a length damaged":          {flipped(sizes[0]), 4, 1},
-		"a length far too large":    {flipped(sizes[0] + 3), 4, 1},
-		"a checksum damaged":        {flipped(sizes[0] + 4), 4, 1},
-		"a mark damaged":            {flipped(sizes[0] + frameHead), 4, 1},
-		"zeros within":              {slices.Concat(whole[:sizes[0]], zeros, whole[sizes[1]:]), 4, 1},
-		"bytes after the end":       {slices.Concat(whole, zeros, []byte("something else")), 6, 1},
-		"a schema damaged":          {flipped(frameHead + 20), 4, 1}, // that of the second request is another
-		"the mark of a schema":      {flipped(frameHead), 4, 1},
+		"a last frame torn":         {flipped(sizes[3] - 1), 6, 0},
+		"a frame damaged":           {flipped(sizes[1] - 1), 6, 1},
+		"a length damaged":          {flipped(sizes[0]), 6, 1},
+		"a length far too large":    {flipped(sizes[0] + 3), 6, 1},
+		"a checksum damaged":        {flipped(sizes[0] + 4), 6, 1},
+		"a mark damaged":            {flipped(sizes[0] + frameHead), 6, 1},
+		"zeros within":              {slices.Concat(whole[:sizes[0]], zeros, whole[sizes[1]:]), 6, 1},
+		"bytes after the end":       {slices.Concat(whole, zeros, []byte("something else")), 8, 1},
+		// Three requests are lost, until the schema is there again.
+		"a schema damaged":     {flipped(frameHead + 20), 2, 4},
+		"the mark of a schema": {flipped(frameHead), 2, 4},
 	} {
 		if err := os.WriteFile(path, c.text, 0o600); err != nil {
 			t.Fatal(err)

@@ -58,6 +58,7 @@ type Schema struct {
 	Columns  []string `json:"columns"` // that are recorded of the rows, if they have them
 
 	slots map[string]int // numbers of the columns by their names, and by how these look
+	frame []byte         // in a journal
 }
 
 // Schema is a schema without the columns that are not recorded.
@@ -74,6 +75,7 @@ func (r *Recorder) Schema(s Schema) *Schema {
 			s.slots[expr.Composed(name)] = k
 		}
 	}
+	s.frame = schemaFrame(&s)
 	return &s
 }
 
@@ -120,7 +122,7 @@ type Recorder struct {
 type journal struct {
 	file   *os.File
 	to     *bufio.Writer
-	schema *Schema // of the last batch
+	schema *Schema // of the last batch, nil where it is written again
 	rows   int
 	safe   int // rows that are on the disk
 	born   time.Time
@@ -285,7 +287,7 @@ func (r *Recorder) append(b *Batch) error {
 	}
 	if j.schema != b.Schema {
 		j.schema = b.Schema
-		_, err = j.to.Write(schemaFrame(b.Schema))
+		_, err = j.to.Write(b.frame)
 	}
 	if err == nil {
 		_, err = j.to.Write(text)
@@ -302,7 +304,7 @@ func (r *Recorder) sync(model string, j *journal) error {
 	if err := errors.Join(j.to.Flush(), j.file.Sync()); err != nil {
 		return errors.Join(err, r.leave(model, j))
 	}
-	j.safe = j.rows
+	j.safe, j.schema = j.rows, nil
 	if gone(j.file) {
 		return r.lose(model, j)
 	}
@@ -356,7 +358,10 @@ func (r *Recorder) newJournal(model string) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &journal{file: f, to: bufio.NewWriterSize(f, 1<<16), born: time.Now()}, syncFolder(folder)
+	if err := syncFolder(folder); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return &journal{file: f, to: bufio.NewWriterSize(f, 1<<16), born: time.Now()}, nil
 }
 
 // syncFolder makes names in a folder last.
