@@ -21,14 +21,14 @@ import (
 // compact makes a Parquet file of a journal, and removes it; one that is damaged is kept under another name, and counted.
 // A Parquet file that is there already is of a process that was killed in between, and is made again with the same rows.
 func (r *Recorder) compact(path string) error {
-	c, err := survey(path)
+	c, err := survey(path, r.rest)
 	if err != nil {
 		return err
 	}
 	stamp := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "_journal-"), journalExtension)
 	if c.rows > 0 {
 		err = replace(filepath.Join(filepath.Dir(path), "decisions-"+stamp+parquet.Extension), func(f *os.File) error {
-			return c.write(f, path)
+			return c.write(f, path, r.rest)
 		})
 	}
 	switch kept := filepath.Join(filepath.Dir(path), "_damaged-"+stamp+journalExtension); {
@@ -50,9 +50,26 @@ const (
 	// groupRows is how many rows a group of a file has: what is encoded at a time while requests may wait for the
 	// processor.
 	groupRows = 1 << 13
-	// restRows is after how many rows others come first.
-	restRows = 32
+	// stepRows is after how many rows it may rest, stepTime for how long it works until then, and restShare how often
+	// the time that it worked it rests: it takes a quarter of one processor at most.
+	stepRows    = 32
+	stepTime    = 500 * time.Microsecond
+	restShare   = 3
+	longestRest = 20 * time.Millisecond
 )
+
+// rest has others come first: nobody waits for Parquet files while the server is up and there is one journal to make one of.
+func (r *Recorder) rest() {
+	switch worked := time.Since(r.rested); {
+	case worked < stepTime:
+		return
+	case r.hurry.Load() || len(r.full) > 0:
+		runtime.Gosched()
+	default:
+		time.Sleep(min(restShare*worked, longestRest))
+	}
+	r.rested = time.Now()
+}
 
 // Columns of decisions; one _probability_NAME for each outcome and those of inputs follow, by name.
 var own = []string{"_id", "_time", "_digest", "_action"}
@@ -65,7 +82,7 @@ type conversion struct {
 }
 
 // survey finds the columns of a journal, and what they hold.
-func survey(path string) (*conversion, error) {
+func survey(path string, rest func()) (*conversion, error) {
 	c := &conversion{kinds: make(map[string]table.CellKind)}
 	found := make(map[string]*kindSet)
 	var of []*kindSet // the columns of the schema
@@ -82,8 +99,8 @@ func survey(path string) (*conversion, error) {
 			of = append(of, found[name])
 		}
 	}, func(d *decided) error {
-		if c.rows++; c.rows%restRows == 0 {
-			runtime.Gosched()
+		if c.rows++; c.rows%stepRows == 0 {
+			rest()
 		}
 		for k, cell := range d.cells {
 			if kind, is := kindOf(cell); is {
@@ -136,7 +153,7 @@ func kindOf(value []byte) (kind table.CellKind, is bool) {
 }
 
 // write writes the rows of a journal.
-func (c *conversion) write(f *os.File, path string) error {
+func (c *conversion) write(f *os.File, path string, rest func()) error {
 	columns, at := make([]table.SourceColumn, len(c.names)), make(map[string]int)
 	for i, name := range c.names {
 		columns[i], at[name] = table.SourceColumn{Name: name, Kind: c.kinds[name]}, i
@@ -146,7 +163,7 @@ func (c *conversion) write(f *os.File, path string) error {
 	if err != nil {
 		return err
 	}
-	w.GroupRows = groupRows
+	w.GroupRows, w.Rest = groupRows, rest
 	var digest, moment any // of rows that follow each other mostly the same
 	var actions []any
 	var places []int // of probabilities and cells
@@ -167,9 +184,10 @@ func (c *conversion) write(f *os.File, path string) error {
 		}
 	}
 	row, rows, second := make([]any, len(c.names)), 0, int64(-1)
+	numbers := make([]float64, len(c.names)) // of the row, so that none is allocated
 	_, err = frames(path, schema, func(d *decided) error {
-		if rows++; rows%restRows == 0 {
-			runtime.Gosched()
+		if rows++; rows%stepRows == 0 {
+			rest()
 		}
 		if d.time != second {
 			second, moment = d.time, time.Unix(d.time, 0).UTC().Format(layout)
@@ -177,11 +195,12 @@ func (c *conversion) write(f *os.File, path string) error {
 		clear(row)
 		row[0], row[1], row[2], row[3] = string(d.id), moment, digest, actions[d.action]
 		for k, p := range d.probabilities {
-			row[places[k]] = p
+			numbers[places[k]] = p
+			row[places[k]] = &numbers[places[k]]
 		}
 		for k, cell := range d.cells {
 			if place := places[len(d.probabilities)+k]; place >= 0 {
-				row[place] = cellOf(cell, columns[place].Kind)
+				row[place] = cellOf(cell, columns[place].Kind, &numbers[place])
 			}
 		}
 		return w.Write(row)
@@ -189,17 +208,19 @@ func (c *conversion) write(f *os.File, path string) error {
 	return errors.Join(err, w.Close(), to.Flush())
 }
 
-// cellOf is a JSON value as a cell of a column that holds a kind, nil if there is none.
-func cellOf(value []byte, as table.CellKind) any {
+// cellOf is a JSON value as a cell of a column that holds a kind, a number where it is put, and nil if there is none.
+func cellOf(value []byte, as table.CellKind, number *float64) any {
 	kind, is := kindOf(value)
 	switch {
 	case !is:
 		return nil
 	case as == table.NumberCells:
-		if x, err := strconv.ParseFloat(string(value), 64); err == nil {
-			return x
+		x, err := strconv.ParseFloat(string(value), 64)
+		if err != nil {
+			return nil
 		}
-		return nil
+		*number = x
+		return number
 	case as == table.TruthCells:
 		return value[0] == 't'
 	case kind == table.TextCells:

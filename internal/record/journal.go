@@ -47,6 +47,14 @@ func schemaFrame(s *Schema) []byte {
 type encoder struct {
 	frame []byte
 	cells [][]byte
+	order []named // the members of a row as they stood in the one before: mostly they do again
+	by    *Schema // of it
+}
+
+// named is the slot of a column as a row names it, −1 if it is not recorded.
+type named struct {
+	name string
+	slot int
 }
 
 // batch is a batch as it stands in a journal: its time, and for each row the id, the action, the probabilities and
@@ -57,11 +65,24 @@ func (e *encoder) batch(b *Batch) ([]byte, error) {
 	to = binary.AppendVarint(to, b.Time.Unix())
 	n := 0
 	e.cells = append(e.cells[:0], make([][]byte, len(b.Columns))...)
+	if e.by != b.Schema {
+		e.by, e.order = b.Schema, e.order[:0]
+	}
+	at := 0 // of the row
 	rowsOf(b.Body, func(name, value []byte) {
-		if k, is := b.slot(name); is {
+		if at == len(e.order) || e.order[at].name != string(name) {
+			k, is := b.slot(name)
+			if !is {
+				k = -1
+			}
+			e.order = append(e.order[:at], named{string(name), k})
+		}
+		if k := e.order[at].slot; k >= 0 {
 			e.cells[k] = value
 		}
+		at++
 	}, func() {
+		at = 0
 		if n < len(b.Actions) {
 			if n < len(b.IDs) && b.IDs[n] != "" {
 				to = appendBytes(to, b.IDs[n])

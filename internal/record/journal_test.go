@@ -100,14 +100,14 @@ func TestTorn(t *testing.T) {
 		if err := os.WriteFile(path, c.text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if found, err := survey(path); err != nil || found.rows != c.rows || found.damaged != c.damaged {
+		if found, err := survey(path, func() {}); err != nil || found.rows != c.rows || found.damaged != c.damaged {
 			t.Errorf("%s: %d rows and not %d, damaged in %d places and not %d, %v", name, found.rows, c.rows, found.damaged, c.damaged, err)
 		}
 	}
 	if err := os.WriteFile(path, sealed(append(make([]byte, frameHead), "rubbish"...)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := survey(path); err == nil {
+	if _, err := survey(path, func() {}); err == nil {
 		t.Error("a file of somebody else is read")
 	}
 }

@@ -116,6 +116,9 @@ type Recorder struct {
 
 	journals map[string]*journal // of the writer alone
 	room     encoder             // likewise
+
+	hurry  atomic.Bool // somebody waits for Parquet files
+	rested time.Time   // when what makes them did last
 }
 
 // journal is where the decisions of a model are written.
@@ -142,9 +145,11 @@ func Open(c Config) (*Recorder, error) {
 		config: c, lock: held, queue: make(chan *Batch, queueLength), full: make(chan string, fullLength),
 		outcomes: make(map[string]*os.File), journals: make(map[string]*journal),
 	}
+	r.hurry.Store(true)
 	if err := r.finish(); err != nil {
 		return nil, errors.Join(err, r.unlock())
 	}
+	r.hurry.Store(false)
 	r.start(r.write, func() {
 		for b := range r.queue { // nobody waits for ever
 			r.drop(b)
@@ -375,6 +380,7 @@ func syncFolder(path string) error {
 
 // Close writes all that was recorded.
 func (r *Recorder) Close() error {
+	r.hurry.Store(true)
 	r.closing.Lock()
 	if !r.closed {
 		r.closed = true

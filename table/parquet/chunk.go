@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go/encoding/rle"
@@ -48,7 +49,7 @@ func (k *outChunk) write() error {
 		if err != nil {
 			return err
 		}
-		content := append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...)
+		content := append(binary.LittleEndian.AppendUint32(k.to.content[:0], uint32(len(levels))), levels...)
 		encoding := format.Plain
 		if codes != nil {
 			encoding = format.RLEDictionary
@@ -58,8 +59,9 @@ func (k *outChunk) write() error {
 			}
 			content = append(append(content, byte(width)), packed...)
 		} else {
-			content = c.plain(content, k.values, k.values+present)
+			content = c.plain(slices.Grow(content, 8*present), k.values, k.values+present)
 		}
+		k.to.content = content
 		header := format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
 			NumValues: int32(end - row), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
 			Statistics: format.Statistics{NullCount: int64(end - row - present)},
@@ -95,7 +97,8 @@ func (c *outColumn) cut(row, value int, coded bool) (end, present int) {
 
 // page writes a page.
 func (k *outChunk) page(header format.PageHeader, content []byte) error {
-	stored := snappy.Encode(nil, content)
+	stored := snappy.Encode(k.to.stored[:cap(k.to.stored)], content)
+	k.to.stored = stored
 	header.UncompressedPageSize, header.CompressedPageSize = int32(len(content)), int32(len(stored))
 	header.CRC = int32(crc32.ChecksumIEEE(stored))
 	head, err := thrift.Marshal(new(thrift.CompactProtocol), &header)

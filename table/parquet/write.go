@@ -21,7 +21,8 @@ const (
 
 // Writer writes a table row by row.
 type Writer struct {
-	GroupRows int // of a row group at most
+	GroupRows int    // of a row group at most
+	Rest      func() // called between the columns of a group, if it is not nil: encoding one is the longest step
 
 	to      io.Writer
 	at      int64 // bytes written
@@ -29,6 +30,8 @@ type Writer struct {
 	rows    int // of the group under way
 	groups  []format.RowGroup
 	total   int64 // rows of them
+
+	content, stored []byte // of a page, used again
 }
 
 // outColumn is a column of the group under way. A text is held once.
@@ -62,7 +65,7 @@ func (w *Writer) write(b []byte) error {
 	return err
 }
 
-// Write adds a row: int64, float64, bool or string for each column as it is declared, or
+// Write adds a row: int64, float64 or where it is, bool or string for each column as it is declared, or
 // nil where the cell is missing. A string is read for what the column holds; one that is
 // no such thing is missing.
 func (w *Writer) Write(row []any) error {
@@ -88,6 +91,8 @@ func (c *outColumn) add(v any) {
 		c.integers = append(c.integers, x)
 	case float64:
 		c.numbers = append(c.numbers, x)
+	case *float64:
+		c.numbers = append(c.numbers, *x)
 	case bool:
 		c.truths = append(c.truths, x)
 	case string:
@@ -147,6 +152,9 @@ func (w *Writer) flush() error {
 		group.Columns = append(group.Columns, chunk.meta())
 		group.TotalByteSize += chunk.uncompressed
 		c.reset()
+		if w.Rest != nil {
+			w.Rest()
+		}
 	}
 	group.TotalCompressedSize = w.at - begin
 	w.groups = append(w.groups, group)
