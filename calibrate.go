@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
@@ -107,12 +106,9 @@ func (m *Model) relearned(p *Problem, ep posterior.Posterior, opinions []opinion
 		}, nil
 	case interface{ Process() *gp.Inducing }:
 		process, s := of.Process(), m.summary.Inducing
-		var added *effects.Fit
-		if single, ok := p.many().(gp.SingleTerms); ok {
-			var err error
-			if added, process, err = search.Effects(process, state.Functions[0], p.X, single, p.coding.Codes()); err != nil {
-				return nil, err
-			}
+		added, process, err := search.Effects(process, state.Functions, p.X, p.many(), p.coding.Codes())
+		if err != nil {
+			return nil, err
 		}
 		room := &gp.ViewBuffer{Bytes: p.roomBytes()}
 		shards := process.Shards(p.X, p.many(), room, p.opt.ShardRows)

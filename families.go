@@ -12,10 +12,11 @@ import (
 
 // EffectFamily is a family of effects in the words of the table.
 type EffectFamily struct {
-	Term  string       `json:"term"`
-	Share float64      `json:"share"` // of the variance of the latent value; see Effects
-	Axes  []EffectAxis `json:"axes"`
-	Cells []EffectCell `json:"cells"`
+	Term    string       `json:"term"`
+	Outcome string       `json:"outcome,omitempty"` // whose latent value they are of, if there are more than two
+	Share   float64      `json:"share"`             // of the variance of the latent values; see Effects
+	Axes    []EffectAxis `json:"axes"`
+	Cells   []EffectCell `json:"cells"`
 }
 
 // EffectAxis is a column of a family, or how many training rows have the combination.
@@ -57,14 +58,14 @@ func (m *Model) EffectFamilies() []EffectFamily {
 func effectFamilies(set effects.Set, r *recipe.Recipe) (all []EffectFamily) {
 	names := entryNames(r)
 	for _, e := range set {
-		if len(e.Axes) > mostShownColumns || len(e.Moments) > mostShownGroups {
+		if len(e.Axes) > mostShownColumns || e.Groups() > mostShownGroups {
 			continue
 		}
 		f := EffectFamily{Term: e.Family.Name(names), Share: e.Share}
 		keys := e.Keys()
 		if e.Rows != nil { // groups are classes of numbers of rows
 			f.Axes, keys = []EffectAxis{{Column: "training rows alike", Labels: countLabels()}}, nil
-			for class := range e.Moments {
+			for class := range e.Groups() {
 				keys = append(keys, class)
 			}
 		} else {
@@ -72,15 +73,18 @@ func effectFamilies(set effects.Set, r *recipe.Recipe) (all []EffectFamily) {
 				f.Axes = append(f.Axes, effectAxis(a, r, names[a.Column]))
 			}
 		}
-		for g, w := range e.Moments {
-			at, key := make([]int, len(f.Axes)), keys[g]
-			for k := len(at) - 1; k >= 0; k-- {
-				size := len(f.Axes[k].Labels)
-				at[k], key = key%size, key/size
+		for c := range e.Functions() {
+			f.Outcome, f.Cells = functionName(r, c), nil
+			for g, w := range e.Of(c) {
+				at, key := make([]int, len(f.Axes)), keys[g]
+				for k := len(at) - 1; k >= 0; k-- {
+					size := len(f.Axes[k].Labels)
+					at[k], key = key%size, key/size
+				}
+				f.Cells = append(f.Cells, EffectCell{at, w.Mean, math.Sqrt(w.Variance)})
 			}
-			f.Cells = append(f.Cells, EffectCell{at, w.Mean, math.Sqrt(w.Variance)})
+			all = append(all, f)
 		}
-		all = append(all, f)
 	}
 	slices.SortStableFunc(all, func(a, b EffectFamily) int { return cmp.Compare(b.Share, a.Share) })
 	return all
@@ -131,4 +135,12 @@ func countLabels() []string {
 		labels = append(labels, fmt.Sprintf("%d–%d", 1<<k, 1<<(k+1)-1))
 	}
 	return labels
+}
+
+// functionName is the outcome that a function is of, nothing where there is one function.
+func functionName(r *recipe.Recipe, function int) string {
+	if !several(r) {
+		return ""
+	}
+	return r.Target.Outcomes[function]
 }

@@ -109,7 +109,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	switch s := h.Summary.Inducing; {
 	case s != nil:
 		read = f.inducing
-		need = s.loadBytes(h.Recipe.Rows, f.coding.Len()+len(h.Costs), f.link.functions()) + modelfile.EffectsBytes(h.Summary.Effects)
+		need = s.loadBytes(h.Recipe.Rows, f.coding.Len()+len(h.Costs), f.link.functions()) + modelfile.EffectsBytes(h.Summary.Effects, f.link.functions())
 	case h.Summary.mixes():
 		read = f.mixture
 		need = mixtureBytes(h.Recipe, h.Summary.parts(), h.Recipe.Rows, f.coding.Len()+len(h.Costs))
@@ -159,7 +159,7 @@ func (f *opened) inducing(k kernel.Kernel) ([]opinion, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := f.Effects(f.summary.Effects)
+	set, err := f.Effects(f.summary.Effects, functions)
 	if err != nil {
 		return nil, err
 	}
@@ -327,8 +327,8 @@ func (h *header) checkSummary() error {
 	if err := s.checkSharpness(); err != nil {
 		return err
 	}
-	if s.Effects != nil && (s.Inducing == nil || several(h.Recipe)) {
-		return errors.New("it has effects, which are for two outcomes or grades and inducing points")
+	if s.Effects != nil && s.Inducing == nil {
+		return errors.New("it has effects, which are for inducing points")
 	}
 	if err := modelfile.CheckEffects(s.Effects, h.Recipe.Dim()); err != nil {
 		return err

@@ -38,8 +38,8 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	}
 	o.Order = p.order
 	if p.effects != nil {
-		o.Most, o.Draft = search.EffectsPoints(p.Len()), true
-		o.Withdrawn = p.effectsAlone(cmp.Or(p.opt.Inducing, search.MostPoints(p.Len(), 1)))
+		o.Most, o.Draft = search.EffectsPoints(p.Len(), p.link().functions()), true
+		o.Withdrawn = p.effectsAlone(cmp.Or(p.opt.Inducing, search.MostPoints(p.Len(), p.link().functions())))
 	}
 	var err error
 	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
@@ -112,7 +112,7 @@ func (p *Problem) addEffects(ctx context.Context, fit *search.Induced, again sea
 			p.opt.Progress(Progress{Stage: stage, Pass: e.Pass, LogEvidence: e.Bound})
 		}
 	}
-	with, added, err := fit.AddEffects(ctx, p.X, p.many().(gp.SingleTerms), o)
+	with, added, err := fit.AddEffects(ctx, p.X, p.many(), o)
 	var many *effects.TooManyGroupsError
 	if errors.As(err, &many) {
 		return nil, nil, &InputError{What: "kernel", Msg: many.Family.Name(entryNames(p.Recipe)) + ": " + many.Error() + "; give fewer bins, or columns of fewer categories", Err: err}

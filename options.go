@@ -263,7 +263,7 @@ func (o Options) weights() string {
 	return ""
 }
 
-// DefaultKernel is what no Kernel stands for with the training rows of a table of two outcomes.
+// DefaultKernel is what no Kernel stands for with the training rows of a table.
 func (o Options) DefaultKernel(t *table.Table) string {
 	columns := o.Data.DecidedBy(t)
 	switch {

@@ -202,14 +202,12 @@ func (p *Problem) tuned(logs []float64) *Problem {
 func (p *Problem) splitKernel(asked string) (err error) {
 	why := ""
 	switch {
-	case several(p.Recipe):
-		why = "effects are for two outcomes"
 	case !p.opt.Induces(p.Len()):
 		why = "effects are learnt beside inducing points; let there be some"
 	case p.opt.Elsewhere != nil:
 		why = "effects are learnt on one machine; leave them out where rows are gone over elsewhere"
 	}
-	if p.opt.Kernel == AutoKernel && why == "" {
+	if p.opt.Kernel == AutoKernel && why == "" && !(several(p.Recipe) && p.Len() <= FullRows) {
 		p.effects = &effectTerms{texts: []string{AutoEffects}, auto: true}
 		return nil
 	}

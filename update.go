@@ -387,8 +387,8 @@ func (u *updating) induced(ctx context.Context) (*Model, error) {
 	})
 	state, process, terms := ep.State(), ep.Process(), p.link().terms(u.labels, u.weights)
 	if len(u.gone) > 0 && process.Effects() != nil {
-		gone := p.link().terms(taken(m.labels, u.gone), taken(m.weights, u.gone)).(gp.SingleTerms)
-		set, err := search.WithoutEffects(process, state.Functions[0], gp.RowsOf(m.x, u.gone), gone, m.coding.Codes())
+		gone := p.link().terms(taken(m.labels, u.gone), taken(m.weights, u.gone))
+		set, err := search.WithoutEffects(process, state.Functions, gp.RowsOf(m.x, u.gone), gone, m.coding.Codes())
 		if err != nil {
 			return nil, err
 		}

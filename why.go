@@ -46,12 +46,13 @@ func directionOf(effect, largest float64) Direction {
 }
 
 // Contribution is what a family of effects adds to the latent value of a case, which is larger
-// the more probable the positive outcome is.
+// the more probable the positive outcome is, or to that of one of several outcomes.
 type Contribution struct {
-	Term   string  `json:"term"` // of the kernel
-	Effect float64 `json:"effect"`
-	SD     float64 `json:"sd"`            // its posterior standard deviation
-	New    bool    `json:"new,omitempty"` // of a category or combination that no training row had
+	Term    string  `json:"term"` // of the kernel
+	Outcome string  `json:"outcome,omitempty"`
+	Effect  float64 `json:"effect"`
+	SD      float64 `json:"sd"`            // its posterior standard deviation
+	New     bool    `json:"new,omitempty"` // of a category or combination that no training row had
 }
 
 // Flip is the smallest change of one column that changes the action.
@@ -150,16 +151,18 @@ func (e *Explainer) contributions(row []float64, donors *posterior.Donors) (all 
 	}
 	variants, shares := donors.Variants(row)
 	for j, family := range effects {
-		c := Contribution{Term: e.model.summary.Effects[j].Term}
-		square := 0.0
-		for s, variant := range variants {
-			w, known := family.At(variant)
-			c.Effect += shares[s] * w.Mean
-			square += shares[s] * (w.Variance + w.Mean*w.Mean)
-			c.New = c.New || !known
+		for k := range family.Functions() {
+			c := Contribution{Term: e.model.summary.Effects[j].Term, Outcome: functionName(e.model.recipe, k)}
+			square := 0.0
+			for s, variant := range variants {
+				w, known := family.At(variant, k)
+				c.Effect += shares[s] * w.Mean
+				square += shares[s] * (w.Variance + w.Mean*w.Mean)
+				c.New = c.New || !known
+			}
+			c.SD = math.Sqrt(max(0, square-c.Effect*c.Effect))
+			all = append(all, c)
 		}
-		c.SD = math.Sqrt(max(0, square-c.Effect*c.Effect))
-		all = append(all, c)
 	}
 	return all
 }

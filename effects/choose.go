@@ -83,7 +83,7 @@ func (f *Fit) Choose(ctx context.Context, c Choice) error {
 func (f *Fit) take(best []Candidate, c Choice) error {
 	var before *member
 	for _, b := range best {
-		if f.Effects().Groups()+b.Groups > c.Groups {
+		if f.Effects().Groups()+b.Groups*f.functions > c.Groups {
 			f.Dropped = append(f.Dropped, b)
 			continue
 		}
@@ -93,9 +93,9 @@ func (f *Fit) take(best []Candidate, c Choice) error {
 			return err
 		}
 		m := f.members[len(f.members)-1]
-		sums := f.sum(before, m.ids, len(m.Moments))
+		sums := f.sum(before, m.ids, m.Groups())
 		before = nil
-		gain, variance := Gain(sums)
+		gain, variance := Gain(sums, m.freedom())
 		if gain < c.Threshold {
 			f.members = f.members[:len(f.members)-1]
 			continue
@@ -217,7 +217,7 @@ func (f *Fit) try(family Family) (Candidate, error) {
 		return Candidate{}, err
 	}
 	if by := f.counted(family); by != nil {
-		gain, variance := Gain(f.sum(nil, by, CountClasses))
+		gain, variance := Gain(f.sum(nil, by, CountClasses), freedom(f.functions))
 		return Candidate{family, gain, variance, CountClasses}, nil
 	}
 	axes := f.table.axesOf(family)
@@ -226,7 +226,7 @@ func (f *Fit) try(family Family) (Candidate, error) {
 	if cells := axes.count(); cells <= most*float64(f.table.Len()) && cells <= MostCells/64 {
 		// Cells that do not occur bring nothing.
 		sums = f.sum(nil, axes, int(cells))
-		for _, s := range sums {
+		for _, s := range sums[:int(cells)] {
 			if s != (Sum{}) {
 				one.Groups++
 			}
@@ -240,7 +240,7 @@ func (f *Fit) try(family Family) (Candidate, error) {
 		one.Groups = r.ranks.count
 		sums = f.sum(nil, r, one.Groups)
 	}
-	one.Gain, one.Variance = Gain(sums)
+	one.Gain, one.Variance = Gain(sums, freedom(f.functions))
 	return one, nil
 }
 

@@ -28,11 +28,9 @@ func Continue(t *Table, terms Terms, known Set, fade float64) (*Fit, error) {
 func (f *Fit) Forget() Set {
 	all := f.Effects()
 	for i, m := range f.members {
-		sums := make([]Sum, len(m.Moments))
-		m.ids.sum(sums, f.slope, f.curvature, 0)
 		c := *m.Effect
 		c.Moments = slices.Clone(m.Moments)
-		for g, s := range sums {
+		for g, s := range f.sum(nil, m.ids, m.Groups()) {
 			w := &c.Moments[g]
 			rest := max(1-s.Curvature*w.Variance, w.Variance/c.Variance)
 			w.Variance = min(c.Variance, w.Variance/rest)
@@ -64,12 +62,13 @@ func (t *Table) extend(e *Effect, fade float64) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &member{Effect: &Effect{Grouping: g, Variance: e.Variance, Moments: make([]Moment, g.Groups())}, ids: newIDs(t.Len(), g.Groups())}
-	m.told, m.moved = make([]Sum, g.Groups()), make([]float64, g.Groups())
+	n := g.Groups() * e.Functions()
+	m := &member{Effect: &Effect{Grouping: g, Variance: e.Variance, Moments: make([]Moment, n)}, ids: newIDs(t.Len(), g.Groups())}
+	m.told, m.moved = make([]Sum, n), make([]float64, n)
 	for i, w := range e.Moments {
 		at := i // of a class of numbers, of which there are always as many
 		if rows == nil {
-			at = g.seen.of(old[i])
+			at = i/len(old)*g.Groups() + g.seen.of(old[i%len(old)])
 		}
 		m.told[at] = Sum{Slope: fade * w.Mean / w.Variance, Curvature: fade * max(0, 1/w.Variance-1/e.Variance)}
 	}

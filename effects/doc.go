@@ -18,6 +18,13 @@
 // sums over the rows of a group. One family after another (backfitting) finds the means of the
 // joint posterior exactly; only variances are those of a product.
 //
+// Terms may depend on the values of C functions, such as those of outcomes, each of which has effects of
+// its own with the variances in common. Only differences of the functions count, so that the effects of a
+// group have C − 1 degrees of freedom. Were curvatures τ the same for all functions, then the precision of
+// the differences would be that of independent effects with P = 1/σ² + Στ·C/(C − 1), whose divergence
+// from the prior, but for the means, counts by (C − 1)/C. That is the posterior here, with means that add
+// up to zero over the functions. Two functions are exactly the one of their difference over √2.
+//
 // A pass over N rows and J families takes N·J additions to sums of groups. How rows are cut
 // into shards depends on the numbers of rows and groups alone, and shards are added up in their
 // order, so that a result has the same bits on any number of cores.

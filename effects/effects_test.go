@@ -282,7 +282,7 @@ func TestGain(t *testing.T) {
 		h := 0.1 + 5*rng.Float64()
 		sums[i] = Sum{Slope: math.Sqrt(h+h*h*0.3) * rng.NormFloat64(), Curvature: h} // effects of variance 0.3
 	}
-	best, at := Gain(sums)
+	best, at := Gain(sums, 1)
 	if at < 0.2 || at > 0.45 {
 		t.Errorf("variance %g", at)
 	}
@@ -292,7 +292,7 @@ func TestGain(t *testing.T) {
 			y, noise := s.Slope/s.Curvature, 1/s.Curvature
 			want += normal.LogDensity(y/math.Sqrt(other+noise)) - 0.5*math.Log(other+noise) - normal.LogDensity(y/math.Sqrt(noise)) + 0.5*math.Log(noise)
 		}
-		if got := gainOf(sums, other); math.Abs(got-want) > 1e-9 || got > best {
+		if got := gainOf(sums, other, 1); math.Abs(got-want) > 1e-9 || got > best {
 			t.Errorf("at %g: %g, want %g, at most %g", other, got, want, best)
 		}
 	}

@@ -123,6 +123,14 @@ func meanLog(t factor.Factor, m, v float64) (l, d1, d2 float64) {
 	return l, sign * d1, d2
 }
 
+// jointMeanLog is E log t(f) of a term on several values, or a bound on it, with its derivatives.
+func jointMeanLog(t factor.Multi, m, v, d1, d2 []float64) float64 {
+	if largest, ok := t.(factor.Largest); ok {
+		return largest.MeanLogBy(tabulatedProbit.mean, 1e-4, m, v, d1, d2)
+	}
+	return t.MeanLog(m, v, d1, d2)
+}
+
 func (t *tabulated) mean(m, v float64) (l, d1, d2 float64) {
 	sd := math.Sqrt(v)
 	for i := range rules {

@@ -98,7 +98,7 @@ func TestGroups(t *testing.T) {
 			t.Errorf("%v: %d groups of %d cells", family, g.Groups(), len(groups))
 		}
 		if len(family) == 3 || len(family) == 1 && family[0].Column == 1 {
-			if w, known := e.At([]float64{0, 1000, 0}); known || w != (Moment{0, 1}) {
+			if w, known := e.At([]float64{0, 1000, 0}, 0); known || w != (Moment{0, 1}) {
 				t.Errorf("%v: a new category has the effect %v, known %v", family, w, known)
 			}
 		}

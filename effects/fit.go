@@ -14,11 +14,32 @@ import (
 	"github.com/lossep/lossep/internal/tasks"
 )
 
-// Terms are the terms of rows.
+// Terms are the terms of rows. They are Single or Coupled.
 type Terms interface {
 	Len() int
+}
+
+// Single are terms on the value of one function each.
+type Single interface {
+	Terms
 	// Term is that of row i. It is called by several goroutines at a time.
 	Term(i int) factor.Factor
+}
+
+// Coupled are terms on the values of several functions each, of which only differences count; see
+// factor.Differences.
+type Coupled interface {
+	Terms
+	Functions() int
+	Joint(i int) factor.Multi
+}
+
+// freedom is (C − 1)/C of C functions, or 1 of one. See the package.
+func freedom(functions int) float64 {
+	if functions == 1 {
+		return 1
+	}
+	return float64(functions-1) / float64(functions)
 }
 
 // Counter are Terms that do not all count once.
@@ -33,13 +54,23 @@ type Effect struct {
 	// Share is the variance of the effects' means over the rows that they were learnt from, as a share
 	// of that of the means of the whole value.
 	Share   float64
-	Moments []Moment
+	Moments []Moment // of all groups, one function after the other
 }
 
-// At is the effect on a row. It reports false for a group that no row had.
-func (e *Effect) At(row []float64) (Moment, bool) {
+// Functions is how many functions there are effects on.
+func (e *Effect) Functions() int { return len(e.Moments) / e.Groups() }
+
+func (e *Effect) freedom() float64 { return freedom(e.Functions()) }
+
+// Of are the effects on a function.
+func (e *Effect) Of(function int) []Moment {
+	return e.Moments[function*e.Groups() : (function+1)*e.Groups()]
+}
+
+// At is the effect on a function at a row. It reports false for a group that no row had.
+func (e *Effect) At(row []float64, function int) (Moment, bool) {
 	if g := e.Group(row); g >= 0 {
-		return e.Moments[g], true
+		return e.Of(function)[g], true
 	}
 	return Moment{0, e.Variance}, false
 }
@@ -50,10 +81,11 @@ func (e *Effect) Separates() bool { return e.Variance >= 9 }
 
 // divergence is KL(q ‖ prior) of all effects.
 func (e *Effect) divergence() (kl float64) {
+	freedom := e.freedom()
 	reduce(len(e.Moments), func(from, to int) (part float64) {
 		for _, w := range e.Moments[from:to] {
 			r := w.Variance / e.Variance
-			part += w.Mean*w.Mean/e.Variance + r - 1 - math.Log(r)
+			part += w.Mean*w.Mean/e.Variance + freedom*(r-1-math.Log(r))
 		}
 		return part
 	}, func(part float64) { kl += part / 2 })
@@ -63,9 +95,10 @@ func (e *Effect) divergence() (kl float64) {
 // Nats is the evidence that the family brings, with terms as they were seen last: Γ where
 // B = m/V and H = 1/V − 1/σ².
 func (e *Effect) Nats() (nats float64) {
+	freedom := e.freedom()
 	reduce(len(e.Moments), func(from, to int) (part float64) {
 		for _, w := range e.Moments[from:to] {
-			part += w.Mean*w.Mean/w.Variance + math.Log(w.Variance/e.Variance)
+			part += w.Mean*w.Mean/w.Variance + freedom*math.Log(w.Variance/e.Variance)
 		}
 		return part
 	}, func(part float64) { nats += part / 2 })
@@ -84,18 +117,19 @@ type member struct {
 
 // Fit is effects that are being learnt.
 type Fit struct {
-	table   *Table
-	terms   Terms
-	members []*member
-	// Offset and Spread are the mean and variance of the rest of the value at each row; nil
-	// stands for zero.
+	table     *Table
+	terms     Terms
+	functions int
+	members   []*member
+	// Offset and Spread are the mean and variance of the rest of the value at each row, of one function
+	// after the other; nil stands for zero.
 	Offset, Spread []float64
 	// Held keeps the variances of families as they are.
 	Held bool
 	// Dropped are families that Choose would have taken, but for their number of groups.
 	Dropped []Candidate
 
-	slope, curvature []float64
+	slope, curvature []float64 // of all rows, one function after the other
 	scratch          []Sum
 	trial            ranks     // room for those of families that are tried
 	alone            []float64 // what effects of each column bring by themselves, once they were tried
@@ -106,7 +140,12 @@ func NewFit(t *Table, terms Terms) *Fit {
 	if terms.Len() != t.Len() {
 		panic("effects: as many terms as rows")
 	}
-	return &Fit{table: t, terms: terms, slope: make([]float64, t.Len()), curvature: make([]float64, t.Len())}
+	f := &Fit{table: t, terms: terms, functions: 1}
+	if c, ok := terms.(Coupled); ok {
+		f.functions = c.Functions()
+	}
+	f.slope, f.curvature = make([]float64, f.functions*t.Len()), make([]float64, f.functions*t.Len())
+	return f
 }
 
 // Effects are those learnt so far. The next pass changes them.
@@ -133,13 +172,14 @@ func (f *Fit) add(g *Grouping, ids ids, variance float64) {
 	if variance == 0 {
 		variance = firstVariance
 	}
-	f.members = append(f.members, &member{Effect: &Effect{Grouping: g, Variance: variance, Moments: make([]Moment, g.Groups())}, ids: ids, moved: make([]float64, g.Groups()), fresh: true})
+	n := g.Groups() * f.functions
+	f.members = append(f.members, &member{Effect: &Effect{Grouping: g, Variance: variance, Moments: make([]Moment, n)}, ids: ids, moved: make([]float64, n), fresh: true})
 }
 
 // Put adds effects that were learnt from the same rows.
 func (f *Fit) Put(set Set) error {
 	for _, e := range set {
-		m := &member{Effect: e, ids: newIDs(f.table.Len(), len(e.Moments)), moved: make([]float64, len(e.Moments))}
+		m := &member{Effect: e, ids: newIDs(f.table.Len(), e.Groups()), moved: make([]float64, len(e.Moments))}
 		for i := range f.table.Len() {
 			g := e.group(f.table.X.RawRowView(i), 1)
 			if g < 0 {
@@ -155,39 +195,43 @@ func (f *Fit) Put(set Set) error {
 // ErrNotFinite is that a term has no finite mean.
 var ErrNotFinite = errors.New("effects: a term is not finite")
 
-// Moments writes the mean and variance of the values at rows from one on.
-func (f *Fit) Moments(mean, variance []float64, from int) {
+// Moments writes the mean and variance of the values of a function at rows from one on.
+func (f *Fit) Moments(mean, variance []float64, function, from int) {
 	clear(mean)
 	clear(variance)
+	at := function*f.table.Len() + from
 	if f.Offset != nil {
-		copy(mean, f.Offset[from:])
+		copy(mean, f.Offset[at:])
 	}
 	if f.Spread != nil {
-		copy(variance, f.Spread[from:])
+		copy(variance, f.Spread[at:])
 	}
 	for _, m := range f.members {
-		m.ids.add(mean, variance, from, m.Effect.Moments)
+		m.ids.add(mean, variance, from, m.Of(function))
 	}
 }
 
-// Sums are those of the effects on all rows, in the room given, or new where that is nil.
+// Sums are those of the effects on all rows, of all functions row by row, in the room given, or new where
+// that is nil.
 func (f *Fit) Sums(sums []Moment) []Moment {
 	n := f.table.Len()
 	if sums == nil {
-		sums = make([]Moment, n)
+		sums = make([]Moment, n*f.functions)
 	}
 	tasks.Each(numBlocks(n), func() func(int) {
 		mean, variance := make([]float64, blockRows), make([]float64, blockRows)
 		return func(task int) {
 			from, to := task*blockRows, min((task+1)*blockRows, n)
 			mean, variance := mean[:to-from], variance[:to-from]
-			clear(mean)
-			clear(variance)
-			for _, m := range f.members {
-				m.ids.add(mean, variance, from, m.Effect.Moments)
-			}
-			for i := range mean {
-				sums[from+i] = Moment{mean[i], variance[i]}
+			for c := range f.functions {
+				clear(mean)
+				clear(variance)
+				for _, m := range f.members {
+					m.ids.add(mean, variance, from, m.Of(c))
+				}
+				for i := range mean {
+					sums[(from+i)*f.functions+c] = Moment{mean[i], variance[i]}
+				}
 			}
 		}
 	})
@@ -199,20 +243,37 @@ func (f *Fit) look() (float64, error) {
 	n := f.table.Len()
 	parts := make([]float64, numBlocks(n))
 	counter, _ := f.terms.(Counter)
+	single, _ := f.terms.(Single)
+	coupled, _ := f.terms.(Coupled)
+	free := freedom(f.functions)
 	tasks.Each(len(parts), func() func(int) {
-		mean, variance := make([]float64, blockRows), make([]float64, blockRows)
+		k := f.functions
+		mean, variance, at := make([]float64, k*blockRows), make([]float64, k*blockRows), make([]float64, 4*k)
+		m, v, d1, d2 := at[:k], at[k:2*k], at[2*k:3*k], at[3*k:]
 		return func(task int) {
 			from, to := task*blockRows, min((task+1)*blockRows, n)
-			f.Moments(mean[:to-from], variance[:to-from], from)
+			for c := range k {
+				f.Moments(mean[c*blockRows:][:to-from], variance[c*blockRows:][:to-from], c, from)
+			}
 			sum := 0.0
 			for i := range to - from {
 				count := 1.0
 				if counter != nil {
 					count = counter.Count(from + i)
 				}
-				l, d1, d2 := meanLog(f.terms.Term(from+i), mean[i], variance[i])
-				sum += count * l
-				f.slope[from+i], f.curvature[from+i] = count*d1, -count*d2
+				if coupled == nil {
+					l, d1, d2 := meanLog(single.Term(from+i), mean[i], variance[i])
+					sum += count * l
+					f.slope[from+i], f.curvature[from+i] = count*d1, -count*d2
+					continue
+				}
+				for c := range k {
+					m[c], v[c] = mean[c*blockRows+i], variance[c*blockRows+i]
+				}
+				sum += count * jointMeanLog(coupled.Joint(from+i), m, v, d1, d2)
+				for c := range k {
+					f.slope[c*n+from+i], f.curvature[c*n+from+i] = count*d1[c], -count*d2[c]/free
+				}
 			}
 			parts[task] = sum
 		}
@@ -227,39 +288,45 @@ func (f *Fit) look() (float64, error) {
 	return value, nil
 }
 
-// Explain finds the Share of every family.
+// Explain finds the Share of every family, in all functions together.
 func (f *Fit) Explain() {
-	n, columns := f.table.Len(), len(f.members)+1
-	// The whole value first, then families: sums and sums of squares of each.
+	n, columns := f.table.Len(), (len(f.members)+1)*f.functions
+	// The whole value first, then families, for each function: sums and sums of squares of each.
 	parts := make([][][2]float64, numBlocks(n))
 	blocks(n, func(from, to int) {
 		part := make([][2]float64, columns)
 		total, own, none := make([]float64, to-from), make([]float64, to-from), make([]float64, to-from)
-		if f.Offset != nil {
-			copy(total, f.Offset[from:])
-		}
 		add := func(at int, values []float64) {
 			for _, v := range values {
 				part[at][0] += v
 				part[at][1] += v * v
 			}
 		}
-		for j, m := range f.members {
-			clear(own)
-			m.ids.add(own, none, from, m.Effect.Moments)
-			add(j+1, own)
-			floats.Add(total, own)
+		for c := range f.functions {
+			clear(total)
+			if f.Offset != nil {
+				copy(total, f.Offset[c*n+from:])
+			}
+			for j, m := range f.members {
+				clear(own)
+				m.ids.add(own, none, from, m.Of(c))
+				add((j+1)*f.functions+c, own)
+				floats.Add(total, own)
+			}
+			add(c, total)
 		}
-		add(0, total)
 		parts[from/blockRows] = part
 	})
-	variance := func(at int) float64 {
-		sum, squares := 0.0, 0.0
-		for _, part := range parts {
-			sum += part[at][0]
-			squares += part[at][1]
+	variance := func(family int) (total float64) {
+		for at := family * f.functions; at < (family+1)*f.functions; at++ {
+			sum, squares := 0.0, 0.0
+			for _, part := range parts {
+				sum += part[at][0]
+				squares += part[at][1]
+			}
+			total += max(0, squares/float64(n)-sum/float64(n)*(sum/float64(n)))
 		}
-		return max(0, squares/float64(n)-sum/float64(n)*(sum/float64(n)))
+		return total
 	}
 	whole := variance(0)
 	for j, m := range f.members {
@@ -288,27 +355,32 @@ type summed interface {
 }
 
 // sum takes what the effects of a family have moved by out of the slopes, if one is given, and
-// sums slopes and curvatures of the groups of the next. The sums are valid until the next call.
+// sums slopes and curvatures of the groups of the next, one function after the other. The sums are valid
+// until the next call.
 func (f *Fit) sum(before *member, groups summed, count int) []Sum {
-	n := f.table.Len()
+	n, all := f.table.Len(), count*f.functions
 	shards := shardsOf(n, count)
-	f.scratch = slices.Grow(f.scratch[:0], shards*count)[:shards*count]
+	f.scratch = slices.Grow(f.scratch[:0], shards*all)[:shards*all]
 	each := (numBlocks(n) + shards - 1) / shards
 	tasks.For(shards, func(s int) {
-		sums := f.scratch[s*count : (s+1)*count]
+		sums := f.scratch[s*all : (s+1)*all]
 		clear(sums)
 		for b := s * each; b < min((s+1)*each, numBlocks(n)); b++ {
 			from, to := b*blockRows, min((b+1)*blockRows, n)
-			if before != nil {
-				before.ids.shift(f.slope[from:to], f.curvature[from:to], from, before.moved)
+			for c := range f.functions {
+				slope, curvature := f.slope[c*n+from:c*n+to], f.curvature[c*n+from:c*n+to]
+				if before != nil {
+					size := before.Groups()
+					before.ids.shift(slope, curvature, from, before.moved[c*size:(c+1)*size])
+				}
+				groups.sum(sums[c*count:(c+1)*count], slope, curvature, from)
 			}
-			groups.sum(sums, f.slope[from:to], f.curvature[from:to], from)
 		}
 	})
-	total := f.scratch[:count]
-	eachGroup(count, func(from, to int) {
+	total := f.scratch[:all]
+	eachGroup(all, func(from, to int) {
 		for s := 1; s < shards; s++ {
-			other := f.scratch[s*count : (s+1)*count]
+			other := f.scratch[s*all : (s+1)*all]
 			for g := from; g < to; g++ {
 				total[g].Slope += other[g].Slope
 				total[g].Curvature += other[g].Curvature
@@ -343,7 +415,7 @@ func (m *member) update(sums []Sum, held bool) {
 	})
 	m.fresh = false
 	if !held {
-		m.Variance = slopesOf(sums, m.Variance).step(m.Variance)
+		m.Variance = slopesOf(sums, m.Variance, m.freedom()).step(m.Variance)
 	}
 	eachGroup(len(sums), func(from, to int) {
 		for g := from; g < to; g++ {
@@ -354,7 +426,36 @@ func (m *member) update(sums []Sum, held bool) {
 			*w = Moment{mean, v}
 		}
 	})
+	if m.Functions() > 1 {
+		m.centre()
+	}
 }
+
+// centre keeps what all functions have in common at zero, where the prior is largest and on which no term
+// depends, and shortens the step. Every function moves as if the others stood still, which along some
+// directions is up to twice too far by curvatures of single functions. Slopes are shifted by the whole
+// step, so that the families of a sweep together go that part of the way.
+func (m *member) centre() {
+	functions, groups := m.Functions(), m.Groups()
+	part := min(1, coupledStep/m.freedom())
+	eachGroup(groups, func(from, to int) {
+		for g := from; g < to; g++ {
+			common := 0.0
+			for c := range functions {
+				common += m.moved[c*groups+g] / float64(functions)
+			}
+			for c := range functions {
+				w, moved := &m.Moments[c*groups+g], &m.moved[c*groups+g]
+				w.Mean -= *moved
+				*moved -= common
+				w.Mean += part * *moved
+			}
+		}
+	})
+}
+
+// coupledStep is the part of a step by curvatures of single functions that is taken; see pass.
+const coupledStep = 2.0 / 3
 
 // sweep updates one family after another, with terms as they were last looked at.
 func (f *Fit) sweep() {
@@ -362,7 +463,7 @@ func (f *Fit) sweep() {
 	for _, m := range f.members {
 		m.before.Variance = m.Variance
 		m.before.Moments = append(m.before.Moments[:0], m.Moments...)
-		m.update(f.sum(before, m.ids, len(m.Moments)), f.Held)
+		m.update(f.sum(before, m.ids, m.Groups()), f.Held)
 		before = m
 	}
 }
@@ -414,7 +515,7 @@ func (f *Fit) start() error {
 	var before *member
 	for _, m := range f.members {
 		if m.fresh {
-			m.update(f.sum(before, m.ids, len(m.Moments)), f.Held)
+			m.update(f.sum(before, m.ids, m.Groups()), f.Held)
 			before = m
 		}
 	}

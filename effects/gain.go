@@ -39,14 +39,15 @@ func eachGroup(groups int, do func(from, to int)) {
 //
 //	Γ(σ²) = Σ ½[B²σ²/(1 + Hσ²) − log(1 + Hσ²)].
 //
-// Its maximum has σ² = mean(m² + V), as the bound has.
+// Its maximum has σ² = mean(m² + V), as the bound has. Of C functions of which only differences count the
+// logarithm counts by its freedom, (C − 1)/C.
 
 // gainOf is Γ.
-func gainOf(sums []Sum, variance float64) (gain float64) {
+func gainOf(sums []Sum, variance, freedom float64) (gain float64) {
 	reduce(len(sums), func(from, to int) (part float64) {
 		for _, s := range sums[from:to] {
 			u := s.Curvature * variance
-			part += s.Slope*s.Slope*variance/(1+u) - math.Log1p(u)
+			part += s.Slope*s.Slope*variance/(1+u) - freedom*math.Log1p(u)
 		}
 		return part
 	}, func(part float64) { gain += part / 2 })
@@ -56,15 +57,15 @@ func gainOf(sums []Sum, variance float64) (gain float64) {
 // gainSlopes are the derivatives of Γ in log σ², and mean(m² + V).
 type gainSlopes struct{ first, second, moment float64 }
 
-func slopesOf(sums []Sum, variance float64) (all gainSlopes) {
+func slopesOf(sums []Sum, variance, freedom float64) (all gainSlopes) {
 	reduce(len(sums), func(from, to int) (part gainSlopes) {
 		for _, s := range sums[from:to] {
 			r := 1 / (1 + s.Curvature*variance)
 			u := s.Curvature * variance * r
 			b := s.Slope * s.Slope * variance * r * r
-			part.first += b - u
-			part.second += b*(2*r-1) - u*r // (1−Hσ²)/(1+Hσ²) = 2r − 1
-			part.moment += variance * (b + r)
+			part.first += b - freedom*u
+			part.second += b*(2*r-1) - freedom*u*r // (1−Hσ²)/(1+Hσ²) = 2r − 1
+			part.moment += variance * (b/freedom + r)
 		}
 		return part
 	}, func(part gainSlopes) {
@@ -98,10 +99,10 @@ func (s gainSlopes) step(variance float64) float64 {
 
 // Gain is the evidence that a family with these sums, which has no effects yet, brings to second order, in
 // nats, and the variance with which it does.
-func Gain(sums []Sum) (nats, variance float64) {
+func Gain(sums []Sum, freedom float64) (nats, variance float64) {
 	variance = firstVariance
 	for range 30 {
-		s := slopesOf(sums, variance)
+		s := slopesOf(sums, variance, freedom)
 		next := s.step(variance)
 		done := math.Abs(math.Log(next/variance)) < 1e-3
 		variance = next
@@ -109,7 +110,7 @@ func Gain(sums []Sum) (nats, variance float64) {
 			break
 		}
 	}
-	return gainOf(sums, variance), variance
+	return gainOf(sums, variance, freedom), variance
 }
 
 // firstVariance is where the search for a variance begins.

@@ -3,18 +3,22 @@ package effects
 // Set is the effects of several families.
 type Set []*Effect
 
-// At is the sum of the effects on a row, by their posterior, and how many of them are of groups
-// that no row had.
-func (s Set) At(row []float64) (sum Moment, unseen int) {
+// At is the sum of the effects on a function at a row, by their posterior.
+func (s Set) At(row []float64, function int) (sum Moment) {
 	for _, e := range s {
-		w, known := e.At(row)
+		w, _ := e.At(row, function)
 		sum.Mean += w.Mean
 		sum.Variance += w.Variance
-		if !known {
-			unseen++
-		}
 	}
-	return sum, unseen
+	return sum
+}
+
+// Functions is how many functions have effects of their own: one where there are none.
+func (s Set) Functions() int {
+	if len(s) == 0 {
+		return 1
+	}
+	return s[0].Functions()
 }
 
 // Divergence is KL(q ‖ prior) of all effects.
@@ -33,14 +37,15 @@ func (s Set) Groups() (n int) {
 	return n
 }
 
-// Without is by how much the mean and variance of the value at a training row change when the
+// Without is by how much the mean and variance of a function at a training row change when the
 // row itself is left out, with terms as they were last looked at: its slope g and curvature τ
 // are taken from each of its effects, whose variance becomes c = V/(1 − τV) and whose mean
 // falls by cg.
-func (f *Fit) Without(row int) (change Moment) {
-	slope, curvature := f.slope[row], f.curvature[row]
+func (f *Fit) Without(row, function int) (change Moment) {
+	at := function*f.table.Len() + row
+	slope, curvature := f.slope[at], f.curvature[at]
 	for _, m := range f.members {
-		v := m.Moments[m.ids.at(row)].Variance
+		v := m.Of(function)[m.ids.at(row)].Variance
 		rest := 1 - curvature*v
 		if !(rest > leastRest) { // damping may leave a little more precision in the row than in the effect
 			rest = leastRest

@@ -17,7 +17,8 @@ type Views struct {
 	// lead[i] is the number of zeros that a_i begins with. A Gaussian process has a
 	// triangular A, and skipping what is known to be zero costs a third of the plain
 	// product.
-	lead []int
+	lead   []int
+	others []*Views // by function; see Of
 }
 
 // NewViews makes the views with the rows of a, offsets b and residual variances
@@ -64,6 +65,25 @@ func (v *Views) Offset(i int) float64 { return v.b[i] }
 
 // Residual is R_i.
 func (v *Views) Residual(i int) float64 { return v.r[i] }
+
+// With is the views of several functions, which have a vector each, and offsets and residual variances of
+// their own.
+func (v *Views) With(b, r [][]float64) *Views {
+	c := *v
+	c.others = make([]*Views, len(b))
+	for k := range b {
+		c.others[k] = &Views{a: v.a, b: b[k], r: r[k], lead: v.lead}
+	}
+	return &c
+}
+
+// Of is how a function sees its vector: as all do, unless With says otherwise.
+func (v *Views) Of(function int) *Views {
+	if v.others == nil {
+		return v
+	}
+	return v.others[function]
+}
 
 // Slice is the views from i up to, not including, j; it shares their storage.
 func (v *Views) Slice(i, j int) *Views {

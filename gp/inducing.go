@@ -31,7 +31,7 @@ type Inducing struct {
 	// effects are added to the process: what is known of them is an offset of the value at a
 	// row and a part of its residual variance.
 	effects effects.Set
-	trained []effects.Moment // of the sums of effects on the rows of Shards, nil where they are not known
+	trained []effects.Moment // of the sums of effects on the rows of Shards, function by function, nil where they are not known
 }
 
 // NewInducing is the process with kernel k seen from the rows of z, which it keeps.
@@ -118,25 +118,36 @@ func (p *Inducing) at(x blas64.General, data, residual []float64, sums []effects
 			residual[i] = max(0, p.kernel.Variance(x.Data[i*x.Stride:i*x.Stride+x.Cols])-floats.Dot(row, row))
 		}
 	})
-	var offset []float64
-	if len(p.effects) > 0 || sums != nil {
-		offset = make([]float64, n)
-		share(kernelWork*float64(len(p.effects)), func(from, to int) {
-			for i := from; i < to; i++ {
-				var w effects.Moment
-				if sums != nil {
-					w = sums[i]
-				} else {
-					w, _ = p.effects.At(x.Data[i*x.Stride : i*x.Stride+x.Cols])
-				}
-				offset[i] = w.Mean
-				residual[i] += w.Variance
-			}
-		})
-	}
 	var dense mat.Dense
 	dense.SetRawMatrix(a)
-	return gauss.NewViews(&dense, offset, residual)
+	if len(p.effects) == 0 && sums == nil {
+		return gauss.NewViews(&dense, nil, residual)
+	}
+	functions := p.effects.Functions()
+	if sums != nil {
+		functions = len(sums) / n
+	}
+	b, r := make([][]float64, functions), make([][]float64, functions)
+	for c := range b {
+		b[c], r[c] = make([]float64, n), make([]float64, n)
+	}
+	share(kernelWork*float64(functions*len(p.effects)), func(from, to int) {
+		for i := from; i < to; i++ {
+			for c := range b {
+				var w effects.Moment
+				if sums != nil {
+					w = sums[i*functions+c]
+				} else {
+					w = p.effects.At(x.Data[i*x.Stride:i*x.Stride+x.Cols], c)
+				}
+				b[c][i], r[c][i] = w.Mean, residual[i]+w.Variance
+			}
+		}
+	})
+	if functions == 1 {
+		return gauss.NewViews(&dense, b[0], r[0])
+	}
+	return gauss.NewViews(&dense, nil, residual).With(b, r)
 }
 
 // kernelWork is what a covariance takes for each column, in operations of a product.
@@ -267,7 +278,9 @@ func (s *shard) Views(i, j int) *gauss.Views {
 	}
 	var sums []effects.Moment
 	if s.process.trained != nil {
-		sums = s.process.trained[s.from+i : s.from+j]
+		n, _ := s.x.Dims()
+		functions := len(s.process.trained) / n
+		sums = s.process.trained[(s.from+i)*functions : (s.from+j)*functions]
 	}
 	v := s.process.at(s.inputs(i, j).RawMatrix(), s.data[at*stride:(at+j-i)*stride], s.residual[at:at+j-i], sums, made)
 	if s.kept != nil {

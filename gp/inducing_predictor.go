@@ -63,6 +63,7 @@ func (p *Inducing) Predictors(q gauss.Gaussians) (Predictors, bool) {
 		if all[c], ok = p.Predictor(one); !ok {
 			return nil, false
 		}
+		all[c].function = c
 	}
 	return all, true
 }

@@ -35,13 +35,14 @@ import (
 // Nothing near singular is inverted: B has no eigenvalue below one, so that V is as
 // well-conditioned as U, and GᵀG is positive definite when the posterior is proper.
 type Predictor struct {
-	kernel  kernel.Kernel
-	basis   *kernel.Basis
-	weights []float64     // β
-	taken   *lanes.Panels // V
-	added   *lanes.Panels // P, nil if no precision is negative
-	effects effects.Set   // added to the process
-	pool    sync.Pool     // of *predictorScratch
+	kernel   kernel.Kernel
+	basis    *kernel.Basis
+	weights  []float64     // β
+	taken    *lanes.Panels // V
+	added    *lanes.Panels // P, nil if no precision is negative
+	effects  effects.Set   // added to the process
+	function int           // that it predicts
+	pool     sync.Pool     // of *predictorScratch
 }
 
 // mostCancelled bounds the error that the subtraction k(x,x) − |kV|² may leave in a
@@ -287,7 +288,7 @@ func (p *Predictor) read(s *predictorScratch, x blas64.General, mean, variance [
 		return
 	}
 	for i := range x.Rows {
-		w, _ := p.effects.At(x.Data[i*x.Stride : i*x.Stride+x.Cols])
+		w := p.effects.At(x.Data[i*x.Stride:i*x.Stride+x.Cols], p.function)
 		mean[i] += w.Mean
 		variance[i] += w.Variance
 	}

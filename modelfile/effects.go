@@ -47,7 +47,7 @@ func EffectsOf(set effects.Set, names []string) (all []Effects) {
 
 // Effects in the model file: those of family j are the tensors effects.j.cells, the numbers of the
 // combinations of cells that occur, effects.j.mean and effects.j.variance, one number for each of
-// them; and effects.j.cuts.k, where the k-th of its columns is cut, if that is a number. A family
+// them, or for each of several outcomes a row of them; and effects.j.cuts.k, where the k-th of its columns is cut, if that is a number. A family
 // of numbers of rows has these as effects.j.rows, and means and variances for each class of them.
 
 // addEffects adds them.
@@ -69,8 +69,8 @@ func addEffects(f *safetensors.File, set effects.Set) {
 		if e.Rows != nil {
 			f.AddInts(name+"rows", rows, len(rows))
 		}
-		f.AddFloats(name+"mean", mean, len(mean))
-		f.AddFloats(name+"variance", variance, len(variance))
+		f.AddFloats(name+"mean", mean, shapeOf(e.Groups(), e.Functions())...)
+		f.AddFloats(name+"variance", variance, shapeOf(e.Groups(), e.Functions())...)
 		for k, a := range e.Axes {
 			if a.Cuts != nil {
 				f.AddFloats(fmt.Sprintf("%scuts.%d", name, k), a.Cuts, len(a.Cuts))
@@ -79,10 +79,18 @@ func addEffects(f *safetensors.File, set effects.Set) {
 	}
 }
 
-// Effects are those of the families.
-func (r *Reader) Effects(families []Effects) (set effects.Set, err error) {
+// shapeOf is that of the numbers of all groups, of several functions a row for each.
+func shapeOf(groups, functions int) []int {
+	if functions == 1 {
+		return []int{groups}
+	}
+	return []int{functions, groups}
+}
+
+// Effects are those of the families on so many functions.
+func (r *Reader) Effects(families []Effects, functions int) (set effects.Set, err error) {
 	for j, s := range families {
-		e, err := r.family(fmt.Sprintf("effects.%d.", j), s)
+		e, err := r.family(fmt.Sprintf("effects.%d.", j), s, functions)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +109,7 @@ func (r *Reader) ints(name string, shape ...int) ([]int64, error) {
 	return t.Ints, nil
 }
 
-func (r *Reader) family(name string, s Effects) (*effects.Effect, error) {
+func (r *Reader) family(name string, s Effects, functions int) (*effects.Effect, error) {
 	var family effects.Family
 	if s.Counts {
 		family = append(family, effects.Count)
@@ -139,7 +147,7 @@ func (r *Reader) family(name string, s Effects) (*effects.Effect, error) {
 			rows = append(rows, uint32(n))
 		}
 	}
-	moments, err := r.moments(name, s)
+	moments, err := r.moments(name, s, functions)
 	if err != nil {
 		return nil, err
 	}
@@ -151,20 +159,20 @@ func (r *Reader) family(name string, s Effects) (*effects.Effect, error) {
 }
 
 // moments are what is known of the effects of a family.
-func (r *Reader) moments(name string, s Effects) ([]effects.Moment, error) {
+func (r *Reader) moments(name string, s Effects, functions int) ([]effects.Moment, error) {
 	groups := s.Cells
 	if s.Counts {
 		groups = effects.CountClasses
 	}
-	mean, err := r.floats(name+"mean", largestEffect, groups)
+	mean, err := r.floats(name+"mean", largestEffect, shapeOf(groups, functions)...)
 	if err != nil {
 		return nil, err
 	}
-	variance, err := r.floats(name+"variance", largestEffect, groups)
+	variance, err := r.floats(name+"variance", largestEffect, shapeOf(groups, functions)...)
 	if err != nil {
 		return nil, err
 	}
-	moments := make([]effects.Moment, groups)
+	moments := make([]effects.Moment, len(mean))
 	for g := range moments {
 		moments[g] = effects.Moment{Mean: mean[g], Variance: variance[g]}
 		if v := variance[g]; !(v > 0 && v <= s.Variance*(1+1e-9)) {
@@ -202,14 +210,14 @@ func CheckEffects(families []Effects, entries int) error {
 	return nil
 }
 
-// EffectsBytes is what it takes to read families.
-func EffectsBytes(families []Effects) (bytes float64) {
+// EffectsBytes is what it takes to read families of effects on so many functions.
+func EffectsBytes(families []Effects, functions int) (bytes float64) {
 	for _, e := range families {
 		cells := 1.0
 		for _, c := range e.Columns {
 			cells *= float64(c.Cells)
 		}
-		bytes += 12*cells/64 + 48*float64(e.Cells)
+		bytes += 12*cells/64 + float64(16+32*functions)*float64(e.Cells)
 	}
 	return bytes
 }

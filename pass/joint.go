@@ -14,7 +14,8 @@ import (
 // joint is the scratch of a task for rows with a term on the values of several functions.
 type joint struct {
 	mean, variance   []float64 // of what the rule looks at: the cavities, or q
-	total            []float64 // the variances with the residual
+	offset, residual []float64 // of the views
+	at, total        []float64 // the means with the offsets, and the variances with the residuals
 	d1, d2           []float64
 	marginal, cavity []gauss.Scalar
 	found            []infer.Projection
@@ -24,8 +25,9 @@ func (j *joint) grow(k int) {
 	if len(j.mean) == k {
 		return
 	}
-	room := make([]float64, 5*k)
-	j.mean, j.variance, j.total, j.d1, j.d2 = room[:k], room[k:2*k], room[2*k:3*k], room[3*k:4*k], room[4*k:]
+	for _, values := range []*[]float64{&j.mean, &j.variance, &j.offset, &j.residual, &j.at, &j.total, &j.d1, &j.d2} {
+		*values = make([]float64, k)
+	}
 	j.marginal, j.cavity, j.found = make([]gauss.Scalar, k), make([]gauss.Scalar, k), make([]infer.Projection, k)
 }
 
@@ -49,13 +51,15 @@ func (w *work) projectJoint(j *joint, part *Sums, views *gauss.Views, sites []ga
 	j.grow(k)
 	for c := range k {
 		j.mean[c], j.variance[c] = w.mean[c*w.size+i], w.variance[c*w.size+i]
+		own := views.Of(c)
+		j.offset[c], j.residual[c] = own.Offset(i), own.Residual(i)
 	}
 	old := sites[i*k : (i+1)*k]
 	term, common := w.coupled.Joint(from+i), 0.0
 	if _, ok := term.(factor.Differences); ok {
 		common = floats.Sum(j.mean) / float64(k)
 	}
-	value, ok := jointly{w.opt.rule(), w.coupled.Count(from + i)}.project(j, term, views.Residual(i), old)
+	value, ok := jointly{w.opt.rule(), w.coupled.Count(from + i)}.project(j, term, old)
 	for c := range k {
 		w.found[c*w.size+i], w.steps[c*w.size+i] = j.found[c], gauss.Scalar{}
 		if ok {
@@ -84,13 +88,13 @@ func (o jointly) propagates() bool {
 	return ok
 }
 
-// project finds the sites of a term on the values f_c = s_c + e_c of several functions, when
-// s_c is N(m_c, c0_c) under q, independent of the others, and e_c ~ N(0, r). Each function has
+// project finds the sites of a term on the values f_c = b_c + s_c + e_c of several functions, when
+// s_c is N(m_c, c0_c) under q, independent of the others, and e_c ~ N(0, r_c). Each function has
 // the site that it would have alone, by the derivatives of the term in its own mean. A row that
 // counts w times has a site that is w times that of one: the cavity leaves one of them out, and
 // each adds as much to the objective. It reports false when a cavity is improper or a number is
 // not finite.
-func (o jointly) project(j *joint, t factor.Multi, r float64, old []gauss.Scalar) (value float64, ok bool) {
+func (o jointly) project(j *joint, t factor.Multi, old []gauss.Scalar) (value float64, ok bool) {
 	for c, m := range j.mean {
 		j.found[c] = infer.Projection{}
 		v := j.variance[c]
@@ -108,7 +112,7 @@ func (o jointly) project(j *joint, t factor.Multi, r float64, old []gauss.Scalar
 			j.mean[c], j.variance[c] = cavity.Mean(), cavity.Variance()
 		}
 	}
-	value = o.ask(j, t, r)
+	value = o.ask(j, t)
 	if !finite.All(value) {
 		return 0, false
 	}
@@ -125,18 +129,18 @@ func (o jointly) project(j *joint, t factor.Multi, r float64, old []gauss.Scalar
 }
 
 // ask asks the term what the rule asks for.
-func (o jointly) ask(j *joint, t factor.Multi, r float64) float64 {
+func (o jointly) ask(j *joint, t factor.Multi) float64 {
 	_, mode := o.rule.(infer.Curvature)
 	for c, v := range j.variance {
-		j.total[c] = r
+		j.at[c], j.total[c] = j.offset[c]+j.mean[c], j.residual[c]
 		if !mode {
 			j.total[c] += v
 		}
 	}
 	if _, ok := o.rule.(infer.Variational); ok {
-		return t.MeanLog(j.mean, j.total, j.d1, j.d2)
+		return t.MeanLog(j.at, j.total, j.d1, j.d2)
 	}
-	return t.LogMean(j.mean, j.total, j.d1, j.d2)
+	return t.LogMean(j.at, j.total, j.d1, j.d2)
 }
 
 // site makes the site of one function of its derivatives, and adds its part of the evidence to

@@ -162,25 +162,28 @@ func (l *Local) Views(use func(from int, views *gauss.Views)) {
 	}
 }
 
-// Predict writes the mean and variance of the values at all rows, of one function, for which sites do not
-// matter.
-func (l *Local) Predict(q *gauss.Gaussian, mean, variance []float64) {
-	keeps := l.Dim() >= widely
-	known := keeps && l.seen.at(gauss.Gaussians{q}.Naturals(), len(l.sites))
+// Predict writes the means and variances of the values at all rows, those of one function after those of another. Sites
+// do not matter for them.
+func (l *Local) Predict(q gauss.Gaussians, mean, variance []float64) {
+	n := len(mean) / len(q)
+	keeps := len(q) == 1 && l.Dim() >= widely
+	known := keeps && l.seen.at(q.Naturals(), len(l.sites))
 	var ws gauss.Workspace
 	l.Views(func(from int, views *gauss.Views) {
 		to := from + views.Len()
-		mean, variance := mean[from:to], variance[from:to]
-		if !known {
-			q.Marginals(views, mean, variance, &ws)
-		}
-		if keeps {
-			exchange(mean, l.seen.mean[from:to], known)
-			exchange(variance, l.seen.variance[from:to], known)
-		}
-		for i := range mean {
-			mean[i] += views.Offset(i)
-			variance[i] += views.Residual(i)
+		for c := range q {
+			of, mean, variance := views.Of(c), mean[c*n+from:c*n+to], variance[c*n+from:c*n+to]
+			if !known {
+				q[c].Marginals(of, mean, variance, &ws)
+			}
+			if keeps {
+				exchange(mean, l.seen.mean[from:to], known)
+				exchange(variance, l.seen.variance[from:to], known)
+			}
+			for i := range mean {
+				mean[i] += of.Offset(i)
+				variance[i] += of.Residual(i)
+			}
 		}
 	})
 }

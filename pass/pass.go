@@ -231,8 +231,8 @@ func look(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, see See,
 						means[c], variances[c] = cavity.Mean(), cavity.Variance()
 					}
 				}
-				means[c] += views.Offset(i)
-				variances[c] += views.Residual(i)
+				means[c] += views.Of(c).Offset(i)
+				variances[c] += views.Of(c).Residual(i)
 			}
 			see(from+i, means, variances)
 		}

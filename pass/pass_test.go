@@ -309,7 +309,7 @@ func TestLooksAgain(t *testing.T) {
 	}
 	for range 2 { // as it is found, and as it is known
 		mean, variance := make([]float64, r.Len()), make([]float64, r.Len())
-		l.Predict(found.Q[0], mean, variance)
+		l.Predict(found.Q, mean, variance)
 		wantMean, wantVariance := make([]float64, r.Len()), make([]float64, r.Len())
 		found.Q[0].Predict(r.views, wantMean, wantVariance, new(gauss.Workspace))
 		if !floats.EqualApprox(mean, wantMean, 1e-12) || !floats.EqualApprox(variance, wantVariance, 1e-12) {

@@ -91,7 +91,7 @@ func (c *calibration) look() error {
 		return &infer.ImproperError{Of: "q", Status: c.status}
 	}
 	for k, q := range c.cavity {
-		q.Predict(c.points, c.of(k, c.mean), c.of(k, c.variance), &c.at[k])
+		q.Predict(c.points.Of(k), c.of(k, c.mean), c.of(k, c.variance), &c.at[k])
 	}
 	return nil
 }

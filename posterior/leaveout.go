@@ -147,8 +147,8 @@ type Passes struct {
 	Engine gp.Engine // with the sites of the posterior
 	Rule   infer.Rule
 	Of     ByPasses
-	// Without, if set, is what leaving a row out changes about the effects on it.
-	Without func(row int) effects.Moment
+	// Without, if set, is what leaving a row out changes about the effects on a function there.
+	Without func(row, function int) effects.Moment
 }
 
 // ByPasses is a posterior whose rows can be left out by Passes.
@@ -162,10 +162,13 @@ type ByPasses interface {
 func (p Passes) LeaveOut(ctx context.Context, labels []int, _ [][]int, use func(i int, p []float64, logP float64)) error {
 	proper := true
 	see := func(i int, mean, variance []float64) {
-		if p.Without != nil {
-			change := p.Without(i)
-			mean[0] += change.Mean
-			variance[0] += change.Variance
+		for c := range mean {
+			if p.Without == nil {
+				break
+			}
+			change := p.Without(i, c)
+			mean[c] += change.Mean
+			variance[c] += change.Variance
 		}
 		q, logP, ok := p.Of.left(labels[i], mean, variance)
 		if proper = proper && ok; proper {

@@ -70,7 +70,7 @@ func (p Prediction) IsFinite() bool {
 type State struct {
 	Points      *mat.Dense      // inducing points
 	Functions   gauss.Gaussians // on what is seen from them, one for each function
-	Effects     effects.Set     // added to the function
+	Effects     effects.Set     // added to the functions
 	Sites       []gauss.Scalar  // of the training rows, as many of each row as of every other
 	Calibration *gauss.Natural  // what the Gaussian has beside the sites
 	Parts       []State         // of a mixture

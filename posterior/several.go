@@ -104,7 +104,7 @@ func (p *Independent) moments(x *mat.Dense, use func(i int, mean, variance []flo
 			views := p.process.At(row(x, i))
 			mean, variance := make([]float64, k), make([]float64, k)
 			for c, q := range p.q {
-				q.Predict(views, mean[c:c+1], variance[c:c+1], new(gauss.Workspace))
+				q.Predict(views.Of(c), mean[c:c+1], variance[c:c+1], new(gauss.Workspace))
 			}
 			use(i, mean, variance)
 		})

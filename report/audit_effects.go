@@ -8,14 +8,23 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/table"
 )
 
 // effectsSection shows the most important effects of categories, bins and pairs of these.
 func (r *Audit) effectsSection(p *Page) {
 	p.Section("Effects")
-	p.Text(fmt.Sprintf("What categories, ranges of numbers and combinations of two add to the latent value, above 0 towards %s, with 95 %% intervals: the most important ones of the model of the first fold, of at most two features. The rest of what features say is in the smooth part of the model.", r.called[1]))
+	towards := "the outcome named"
+	if r.Families[0].Outcome == "" {
+		towards = r.called[1]
+	}
+	p.Text(fmt.Sprintf("What categories, ranges of numbers and combinations of two add to the latent value, above 0 towards %s, with 95 %% intervals: the most important ones of the model of the first fold, of at most two features. The rest of what features say is in the smooth part of the model.", towards))
 	for _, f := range r.Families {
-		share := fmt.Sprintf("%s: %s of the variance of the latent value.", strings.TrimSuffix(strings.TrimPrefix(f.Term, "effects("), ")"), Percent(f.Share))
+		name := strings.TrimSuffix(strings.TrimPrefix(f.Term, "effects("), ")")
+		if f.Outcome != "" {
+			name += " on " + table.Quote(f.Outcome)
+		}
+		share := fmt.Sprintf("%s: %s of the variance of the latent value.", name, Percent(f.Share))
 		p.Figure(effectFigure(f), share, "Effects of "+f.Term+" with intervals.")
 	}
 }

@@ -45,14 +45,13 @@ func Continue(ctx context.Context, p *gp.Inducing, before gauss.Naturals, x *mat
 	if p.Effects() == nil {
 		return out, out.settle(ctx, engine, settings, base)
 	}
-	fit, err := effects.Continue(effects.NewTable(x, codes), terms.(gp.SingleTerms), p.Effects(), fade)
+	fit, err := effects.Continue(effects.NewTable(x, codes), terms, p.Effects(), fade)
 	if err != nil {
 		return nil, err
 	}
 	smooth, tolerance := p.With(nil), effectTolerance*float64(terms.Len())
-	fit.Offset, fit.Spread = make([]float64, terms.Len()), make([]float64, terms.Len())
 	for range effectRounds {
-		moments(smooth, out.Q[0], x, fit.Offset, fit.Spread)
+		moments(smooth, out.Q, x, fit)
 		if _, err := fit.Run(ctx, finalPasses, tolerance, nil); err != nil {
 			return nil, err
 		}
@@ -69,7 +68,7 @@ func Continue(ctx context.Context, p *gp.Inducing, before gauss.Naturals, x *mat
 }
 
 // WithoutEffects are the effects of a process without what rows told of them, to first order.
-func WithoutEffects(p *gp.Inducing, q *gauss.Gaussian, x *mat.Dense, terms gp.SingleTerms, codes int) (effects.Set, error) {
+func WithoutEffects(p *gp.Inducing, q gauss.Gaussians, x *mat.Dense, terms gp.Terms, codes int) (effects.Set, error) {
 	fit, _, err := Effects(p, q, x, terms, codes)
 	if err != nil {
 		return nil, err

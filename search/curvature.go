@@ -23,7 +23,7 @@ func (s *induction) weights(x *mat.Dense, terms gp.Terms) []float64 {
 	mean, variance := make([][]float64, len(q)), make([][]float64, len(q))
 	for c, one := range q {
 		mean[c], variance[c] = make([]float64, n), make([]float64, n)
-		one.Predict(views, mean[c], variance[c], new(gauss.Workspace))
+		one.Predict(views.Of(c), mean[c], variance[c], new(gauss.Workspace))
 	}
 	weights := make([]float64, n)
 	single, ok := terms.(gp.SingleTerms)

@@ -47,11 +47,11 @@ const (
 // before.
 //
 // Leaving a row out takes effects.Fit.Without, which is returned.
-func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleTerms, o EffectOptions) (*Induced, *effects.Fit, error) {
+func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.Terms, o EffectOptions) (*Induced, *effects.Fit, error) {
 	fit := effects.NewFit(effects.NewTable(x, o.Codes), terms)
 	smooth := f.Process.With(nil)
 	n := terms.Len()
-	fit.Offset, fit.Spread = make([]float64, n), make([]float64, n)
+	fit.Offset, fit.Spread = make([]float64, n*gp.Functions(terms)), make([]float64, n*gp.Functions(terms))
 	f.moments(nil, fit)
 	tolerance := effectTolerance * float64(n)
 	for _, family := range o.Families {
@@ -126,13 +126,12 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 
 // Effects are those of a process as they were when they were learnt from the rows, and the
 // process that knows their sums there. A process without has none.
-func Effects(p *gp.Inducing, q *gauss.Gaussian, x *mat.Dense, terms gp.SingleTerms, codes int) (*effects.Fit, *gp.Inducing, error) {
+func Effects(p *gp.Inducing, q gauss.Gaussians, x *mat.Dense, terms gp.Terms, codes int) (*effects.Fit, *gp.Inducing, error) {
 	if p.Effects() == nil {
 		return nil, p, nil
 	}
 	fit := effects.NewFit(effects.NewTable(x, codes), terms)
-	fit.Offset, fit.Spread = make([]float64, terms.Len()), make([]float64, terms.Len())
-	moments(p.With(nil), q, x, fit.Offset, fit.Spread)
+	moments(p.With(nil), q, x, fit)
 	if err := fit.Put(p.Effects()); err != nil {
 		return nil, nil, err
 	}
@@ -163,33 +162,44 @@ func (f *Induced) weigh(ctx context.Context, o pass.Settings) error {
 // moments tells effects the mean and variance of the process at all rows, of which theirs, if
 // there are any yet, are no part.
 func (f *Induced) moments(sums []effects.Moment, to *effects.Fit) {
-	f.Engine.(viewed).Predict(f.Result.Q[0], to.Offset, to.Spread)
-	for i, w := range sums {
-		to.Offset[i], to.Spread[i] = to.Offset[i]-w.Mean, max(0, to.Spread[i]-w.Variance)
+	f.Engine.(viewed).Predict(f.Result.Q, to.Offset, to.Spread)
+	k := len(f.Result.Q)
+	n := len(to.Offset) / k
+	for i, w := range sums { // the functions of a row one after the other
+		at := i%k*n + i/k
+		to.Offset[at], to.Spread[at] = to.Offset[at]-w.Mean, max(0, to.Spread[at]-w.Variance)
 	}
 }
 
 // viewed is an engine with its rows in memory.
 type viewed interface {
 	Views(func(from int, views *gauss.Views))
-	Predict(q *gauss.Gaussian, mean, variance []float64)
+	Predict(q gauss.Gaussians, mean, variance []float64)
 }
 
 // momentRows is the number of rows of a task of moments.
 const momentRows = 1024
 
-// moments writes the mean and variance of the process at the rows of x.
-func moments(p *gp.Inducing, q *gauss.Gaussian, x *mat.Dense, mean, variance []float64) {
-	if predictor, ok := p.Predictor(q); ok {
-		predictor.Moments(x, mean, variance)
+// moments tells effects the mean and variance of a process without effects at the rows of x.
+func moments(p *gp.Inducing, q gauss.Gaussians, x *mat.Dense, to *effects.Fit) {
+	n, d := x.Dims()
+	to.Offset, to.Spread = make([]float64, n*len(q)), make([]float64, n*len(q))
+	mean, variance := make([][]float64, len(q)), make([][]float64, len(q))
+	for c := range q {
+		mean[c], variance[c] = to.Offset[c*n:(c+1)*n], to.Spread[c*n:(c+1)*n]
+	}
+	if predictors, ok := p.Predictors(q); ok {
+		predictors.Moments(x, mean, variance)
 		return
 	}
-	n, d := x.Dims()
 	tasks.Each((n+momentRows-1)/momentRows, func() func(int) {
 		var ws gauss.Workspace
 		return func(task int) {
 			from, to := task*momentRows, min((task+1)*momentRows, n)
-			q.Predict(p.At(x.Slice(from, to, 0, d).(*mat.Dense)), mean[from:to], variance[from:to], &ws)
+			views := p.At(x.Slice(from, to, 0, d).(*mat.Dense))
+			for c, one := range q {
+				one.Predict(views, mean[c][from:to], variance[c][from:to], &ws)
+			}
 		}
 	})
 }
@@ -197,9 +207,9 @@ func moments(p *gp.Inducing, q *gauss.Gaussian, x *mat.Dense, mean, variance []f
 // EffectsPoints is the most inducing points that are chosen beside effects: as many as without,
 // and beyond 150,000 rows fewer the more rows there are. Of so many rows effects tell most of what
 // there is to tell, and the kernel of every row with every point takes most of the time.
-func EffectsPoints(rows int) int {
+func EffectsPoints(rows, functions int) int {
 	share := min(1, manyEffectsRows/float64(max(1, rows)))
-	return min(rows, max(leastEffectsPoints, int(share*share*float64(MostPoints(rows, 1)))))
+	return min(rows, max(leastEffectsPoints, int(share*share*float64(MostPoints(rows, functions)))))
 }
 
 const (

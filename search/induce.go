@@ -51,7 +51,7 @@ type InduceOptions struct {
 	Draft bool
 	// Withdrawn are columns that effects alone tell of, and the kernel does not.
 	Withdrawn []int
-	// Beside, if set, is what is known of effects on the rows, beside which the process stands. The
+	// Beside, if set, is what is known of effects on the rows, on all functions row by row, beside which the process stands. The
 	// search then begins with the hyperparameters of the kernel, and on as many rows as it may look at.
 	Beside []effects.Moment
 	buffer *gp.ViewBuffer // for views, nil for a new one

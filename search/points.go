@@ -159,8 +159,9 @@ func (s *induction) rows(n int) (*mat.Dense, gp.Terms, []effects.Moment) {
 	slices.Sort(places)
 	var beside []effects.Moment
 	if s.opt.Beside != nil {
+		k := gp.Functions(s.terms)
 		for _, row := range s.numbers(s.x, places) {
-			beside = append(beside, s.opt.Beside[row])
+			beside = append(beside, s.opt.Beside[row*k:(row+1)*k]...)
 		}
 	}
 	x, terms := s.rowsAt(s.x, s.terms, places)

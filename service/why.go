@@ -73,7 +73,7 @@ func reasonFields(actions []string, e *lossep.Explainer) []Field {
 }
 
 // contributions are those of all families of effects: "origin +0.31 ± 0.05; hour/64 −0.2 ± 0.1" in a
-// table, the largest first.
+// table, or "origin for \"late\" +0.31 ± 0.05" of several outcomes, the largest first.
 type contributions []lossep.Contribution
 
 func (all contributions) Cells() []any {
@@ -82,6 +82,9 @@ func (all contributions) Cells() []any {
 	texts := make([]string, len(sorted))
 	for i, c := range sorted {
 		term := strings.TrimSuffix(strings.TrimPrefix(c.Term, "effects("), ")")
+		if c.Outcome != "" {
+			term += " for " + table.Quote(c.Outcome)
+		}
 		if texts[i] = fmt.Sprintf("%s %+.3g ± %.2g", term, c.Effect, c.SD); c.New {
 			texts[i] += " (new)"
 		}
