@@ -21,19 +21,19 @@ func Copies(numbers []int) []string {
 // Weights says what large weights do, two or more on average: a row counts as so many cases
 // that are alike, and is one case to whatever leaves cases out. nil if they are not.
 func Weights(r *recipe.Recipe, weights []float64) []string {
-	at := slices.IndexFunc(r.Columns, func(c recipe.Column) bool { return c.Kind == recipe.Weights })
+	name := r.NameOf(recipe.Weights)
 	sum, whole := 0.0, true
 	for _, w := range weights {
 		sum += w
 		whole = whole && w == math.Trunc(w)
 	}
-	if at < 0 || sum < 2*float64(len(weights)) {
+	if name == "" || sum < 2*float64(len(weights)) {
 		return nil
 	}
 	note := fmt.Sprintf("the weights in %s are %.3g on average: a row counts as so many cases that are alike. If it is one case that speaks for others, as in a survey, divide the weights by their mean, or predictions are far too sure",
-		table.Quote(r.Columns[at].Name), sum/float64(len(weights)))
+		table.Quote(name), sum/float64(len(weights)))
 	if whole {
-		note += fmt.Sprintf(". If it stands for several cases, make %s counts instead: as a weight it is left out as one where predictions are judged, with all of it, and costs are overestimated", table.Quote(r.Columns[at].Name))
+		note += fmt.Sprintf(". If it stands for several cases, make %s counts instead: as a weight it is left out as one where predictions are judged, with all of it, and costs are overestimated", table.Quote(name))
 	}
 	return []string{note}
 }

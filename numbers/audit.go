@@ -11,6 +11,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
 
@@ -188,7 +189,7 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 
 // count keeps how much the cases of a table count, and which of them belong together.
 func (a *auditing) count(p *Problem, test *table.Table) error {
-	if name := weightsColumn(p.Recipe); name != "" {
+	if name := p.Recipe.NameOf(recipe.Weights); name != "" {
 		w, err := test.Weights(name, p.Recipe.Missing...)
 		if err != nil {
 			return err

@@ -66,7 +66,7 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 		if p.Values, err = p.Recipe.Numbers(t); err != nil {
 			return nil, err
 		}
-		if name := weightsColumn(p.Recipe); name != "" {
+		if name := p.Recipe.NameOf(recipe.Weights); name != "" {
 			if p.Weights, err = t.Weights(name, p.Recipe.Missing...); err != nil {
 				return nil, err
 			}
@@ -115,15 +115,6 @@ func check(o lossep.Options) error {
 		return inputf("kernel", "effects are for two outcomes; leave them out")
 	}
 	return nil
-}
-
-func weightsColumn(r *recipe.Recipe) string {
-	for _, c := range r.Columns {
-		if c.Kind == recipe.Weights {
-			return c.Name
-		}
-	}
-	return ""
 }
 
 // StakesOf is what is at stake in each row of a table, or in all of them.

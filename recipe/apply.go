@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -208,24 +209,18 @@ func (r *tableReader) numbers(cells []float64, f *field, from, k int) bool {
 // before but for rounding, NaN where the cell was missing. It reports false for columns
 // that are no such.
 func (r *Recipe) Values(x *mat.Dense, name string) ([]float64, bool) {
-	coding := r.Coding()
-	for i := range r.Columns {
-		c := &r.Columns[i]
-		if c.Name != name || c.Kind != Numeric {
-			continue
-		}
-		at := coding.place[i].number
-		values := mat.Col(nil, at, x)
-		for k, z := range values {
-			if c.Indicator && x.At(k, at+1) != 0 {
-				values[k] = math.NaN()
-				continue
-			}
-			values[k] = c.unscaled(z)
-		}
-		return values, true
+	i := slices.IndexFunc(r.Columns, func(c Column) bool { return c.Name == name && c.Kind == Numeric })
+	if i < 0 {
+		return nil, false
 	}
-	return nil, false
+	c, at := &r.Columns[i], r.Coding().place[i].number
+	values := mat.Col(nil, at, x)
+	for k, z := range values {
+		if values[k] = c.unscaled(z); c.Indicator && x.At(k, at+1) != 0 {
+			values[k] = math.NaN()
+		}
+	}
+	return values, true
 }
 
 // unscaled is the value that a standardised number was made of.

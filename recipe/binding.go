@@ -42,11 +42,7 @@ func (r *Recipe) bind(file string, line int, names []string, header bool) (*bind
 	if err != nil {
 		return nil, err
 	}
-	for i := range r.Columns {
-		if r.Columns[i].Kind == Outcome {
-			b.target = b.source[i]
-		}
-	}
+	b.target = b.only(Outcome)
 	b.markers = slices.Repeat([]*table.Markers{b.missing}, len(b.names))
 	for i, j := range b.source {
 		if j >= 0 {
@@ -94,6 +90,14 @@ func (r *Recipe) asLearned(names []string) []string {
 		}
 	}
 	return spelled
+}
+
+// only is the file's column of a kind, or −1.
+func (b *binding) only(k Kind) int {
+	if i := b.recipe.only(k); i >= 0 {
+		return b.source[i]
+	}
+	return -1
 }
 
 // needed is the number of columns new rows must have.
@@ -215,7 +219,7 @@ func (b *binding) column(name string) (int, error) {
 // needs tells which columns of the file the recipe has a use for: those that make
 // features, the outcome and what names the rows.
 func (b *binding) needs() map[int]bool {
-	read := map[int]bool{b.target: true, b.identity(): true}
+	read := map[int]bool{b.target: true, b.only(Identity): true}
 	for i := range b.recipe.Columns {
 		if b.recipe.Columns[i].IsFeature() {
 			read[b.source[i]] = true
@@ -244,10 +248,6 @@ func (r *Recipe) Part(s table.Source, from, to int) (table.Source, error) {
 		return nil, err
 	}
 	needs := b.needs()
-	for i := range r.Columns {
-		if r.Columns[i].Kind == Weights {
-			needs[b.source[i]] = true
-		}
-	}
+	needs[b.only(Weights)] = true
 	return table.NewPart(s, from, to, func(j int) bool { return needs[j] }), nil
 }

@@ -55,14 +55,12 @@ func (r *Recipe) Summary() []string {
 // Population says for whom probabilities, decisions and averages are, where that is not as
 // in the rows.
 func (r *Recipe) Population() (lines []string) {
-	for i := range r.Columns {
-		switch c := &r.Columns[i]; {
-		case c.Kind != Weights:
-		case !r.Target.Binary():
-			lines = append(lines, "rows weighted by "+table.Quote(c.Name))
-		default:
-			lines = append(lines, fmt.Sprintf("rows weighted by %s: the positive outcome has %.4g %% of the weight", table.Quote(c.Name), 100*r.Target.PositiveShare()))
+	if r.Weighted() {
+		line := "rows weighted by " + table.Quote(r.NameOf(Weights))
+		if r.Target.Binary() {
+			line += fmt.Sprintf(": the positive outcome has %.4g %% of the weight", 100*r.Target.PositiveShare())
 		}
+		lines = append(lines, line)
 	}
 	if p := r.Target.Prevalence; p > 0 {
 		lines = append(lines, fmt.Sprintf("probabilities, decisions and averages are for a population in which the positive outcome has %.4g %% of the cases; among the rows it has %.4g %%", 100*p, 100*r.Target.PositiveShare()))

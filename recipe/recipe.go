@@ -210,8 +210,27 @@ func (t *Target) settlePopulation(o *Options) (problem, fix string) {
 }
 
 // Weighted tells whether training rows have weights.
-func (r *Recipe) Weighted() bool {
-	return slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Kind == Weights })
+func (r *Recipe) Weighted() bool { return r.only(Weights) >= 0 }
+
+// only is the number of the only column of a kind, −1 if there is none.
+func (r *Recipe) only(k Kind) int {
+	return slices.IndexFunc(r.Columns, func(c Column) bool { return c.Kind == k })
+}
+
+// NameOf is the name of the only column of a kind, such as Identity, empty if there is none.
+func (r *Recipe) NameOf(k Kind) string {
+	if i := r.only(k); i >= 0 {
+		return r.Columns[i].Name
+	}
+	return ""
+}
+
+// called is the column of a name, of no kind if there is none.
+func (r *Recipe) called(name string) *Column {
+	if i := slices.IndexFunc(r.Columns, func(c Column) bool { return c.Name == name }); i >= 0 {
+		return &r.Columns[i]
+	}
+	return new(Column)
 }
 
 // Kind says what becomes of a column.

@@ -152,16 +152,14 @@ func (r *Recipe) NewGaps(f Count, rows int) string {
 		return what + "predicted by the mean over its values in similar training rows, with their spread as further uncertainty"
 	}
 	fill := ""
-	for i := range r.Columns {
-		switch c := &r.Columns[i]; {
-		case c.Name != f.Column:
-		case c.Kind == Categorical:
-			fill = " as the most frequent category, " + table.Quote(c.FillCategory)
-		case c.Kind == Numeric:
-			fill = " as the median, " + table.Spelled(c.Fill)
-		default:
-			fill = " as the median"
-		}
+	switch c := r.called(f.Column); c.Kind {
+	case "":
+	case Categorical:
+		fill = " as the most frequent category, " + table.Quote(c.FillCategory)
+	case Numeric:
+		fill = " as the median, " + table.Spelled(c.Fill)
+	default:
+		fill = " as the median"
 	}
 	return what + "imputed" + fill + ", without an indicator"
 }
@@ -170,10 +168,8 @@ func (r *Recipe) NewGaps(f Count, rows int) string {
 // the reverse.
 func (r *Recipe) OtherZones(f Count, rows int) string {
 	here, there := "without a zone, which are read as UTC", "have one"
-	for i := range r.Columns {
-		if c := &r.Columns[i]; c.Name == f.Column && c.Dates != nil && c.Dates.Zones == WithoutZones {
-			here, there = "with a zone", "have none and were read as UTC"
-		}
+	if c := r.called(f.Column); c.Dates != nil && c.Dates.Zones == WithoutZones {
+		here, there = "with a zone", "have none and were read as UTC"
 	}
 	return fmt.Sprintf("column %s: %s of %d with times %s; those seen in training %s. Check that they are the same clock", table.Quote(f.Column), table.Plural(f.Cells, "row"), rows, here, there)
 }
@@ -182,15 +178,12 @@ func (r *Recipe) OtherZones(f Count, rows int) string {
 // what that means.
 func (r *Recipe) someFar(f Count, rows int) string {
 	what := fmt.Sprintf("column %s: %s of %d ", table.Quote(f.Column), table.Plural(f.Cells, "row"), rows)
-	for i := range r.Columns {
-		switch c := &r.Columns[i]; {
-		case c.Name != f.Column:
-		case c.Kind == Date && c.Dates.Order != table.ClockTime:
-			day := func(days float64) string { return dateText(c.Dates.Origin + 86400*days) }
-			return what + fmt.Sprintf("with a date outside those seen in training, %s to %s: what is said of them is an extrapolation. Fit again with cases of that time, or without the column", day(c.Low), day(c.High))
-		case c.Scaling != nil && c.Scaling.Bend == LogOdds:
-			return what + fmt.Sprintf("outside 0 to 1 or far outside the values seen in training, which are probabilities from %g to %g (log-odds)", c.Low, c.High)
-		}
+	switch c := r.called(f.Column); {
+	case c.Kind == Date && c.Dates.Order != table.ClockTime:
+		day := func(days float64) string { return dateText(c.Dates.Origin + 86400*days) }
+		return what + fmt.Sprintf("with a date outside those seen in training, %s to %s: what is said of them is an extrapolation. Fit again with cases of that time, or without the column", day(c.Low), day(c.High))
+	case c.Scaling != nil && c.Scaling.Bend == LogOdds:
+		return what + fmt.Sprintf("outside 0 to 1 or far outside the values seen in training, which are probabilities from %g to %g (log-odds)", c.Low, c.High)
 	}
 	return what + "far outside the values seen in training"
 }
@@ -206,14 +199,11 @@ func (r *Recipe) MostlyFar(f Count, rows int) string {
 	if f.Cells < rows {
 		which = fmt.Sprintf("most rows (%d of %d)", f.Cells, rows)
 	}
-	for i := range r.Columns {
-		switch c := &r.Columns[i]; {
-		case c.Name != f.Column:
-		case c.Kind == Date:
-			return r.someFar(f, rows)
-		case c.Kind == Numeric || c.atStake():
-			seen = fmt.Sprintf(", which are from %g to %g", c.Low, c.High)
-		}
+	switch c := r.called(f.Column); {
+	case c.Kind == Date:
+		return r.someFar(f, rows)
+	case c.Kind == Numeric || c.atStake():
+		seen = fmt.Sprintf(", which are from %g to %g", c.Low, c.High)
 	}
 	return fmt.Sprintf("column %s: %s are far outside the values seen in training%s. Check the unit: what is said of such rows is a guess", table.Quote(f.Column), which, seen)
 }
@@ -242,11 +232,7 @@ func (p *Report) Err(file string, any bool) error {
 		}
 		e := (&table.Error{File: file, ColumnName: u.Column}).Say("write categories as the training file does",
 			"%d of %s with a category that the training rows did not have, such as %s", u.Cells, table.Plural(p.Rows, "row"), table.Quote(u.Example))
-		for i := range p.bound.recipe.Columns {
-			if c := &p.bound.recipe.Columns[i]; c.Name == u.Column {
-				e.Msg += "; those are " + table.QuoteList(c.Categories)
-			}
-		}
+		e.Msg += "; those are " + table.QuoteList(p.bound.recipe.called(u.Column).Categories)
 		if !any {
 			e.Ways = []table.Way{{Option: table.WayUnseen, Meaning: "if they are new indeed"}}
 		}

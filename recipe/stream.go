@@ -182,21 +182,11 @@ func (rd *Reader) Discard(b *Block, row int, err error) bool {
 
 // Identity is the name of the column that names the rows, if the file has it.
 func (rd *Reader) Identity() (name string, ok bool) {
-	j := rd.bound.identity()
+	j := rd.bound.only(Identity)
 	if j < 0 {
 		return "", false
 	}
 	return rd.bound.names[j], true
-}
-
-// identity is the file's column that names the rows, or −1.
-func (b *binding) identity() int {
-	for i := range b.recipe.Columns {
-		if b.recipe.Columns[i].Kind == Identity {
-			return b.source[i]
-		}
-	}
-	return -1
 }
 
 // fit scores how well a first row suits the recipe: by the names it holds, or

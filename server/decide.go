@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
@@ -179,28 +178,18 @@ func (d *decided) explain(ctx context.Context) error {
 	if err := d.rows.Memory.Take(e.Bytes(d.rows.N)); err != nil {
 		return err
 	}
-	x := mat.NewDense(d.rows.N, len(d.rows.Features)/d.rows.N, d.rows.Features)
-	err = e.Of(ctx, x, d.decisions)
-	if far, ok := err.(*lossep.FarError); ok {
-		return problem.Wrong(rows.Location(far.Row, far.Column), "%s; %s", far.Problem(), far.Fix())
-	}
-	if err != nil {
-		return problem.Late(ctx, err)
-	}
-	return nil
+	return rowProblem(ctx, e.Of(ctx, d.rows.Matrix(0, d.rows.N), d.decisions), 0)
 }
 
 // consult asks for the second opinions, of so many rows at a time that nobody waits long
 // after the request has ended.
 func (d *decided) consult(ctx context.Context) error {
-	dim := len(d.rows.Features) / d.rows.N
 	for from := 0; from < d.rows.N; from += batchRows {
 		if err := ctx.Err(); err != nil {
 			return problem.Late(ctx, err)
 		}
 		to := min(from+batchRows, d.rows.N)
-		x := mat.NewDense(to-from, dim, d.rows.Features[from*dim:to*dim])
-		d.m.model.Consult(x, d.decisions[from:to])
+		d.m.model.Consult(d.rows.Matrix(from, to), d.decisions[from:to])
 	}
 	return nil
 }

@@ -75,11 +75,7 @@ func (s *Server) infer(x *exchange) error {
 		return err
 	}
 	// The usual clients name no type, or that of the binary part.
-	answer := s.inferDecisions
-	if m.numbers != nil {
-		answer = s.inferNumbers
-	}
-	err = s.withBody(x, func(ctx context.Context, b *body) error { return answer(ctx, x, m, b) },
+	err = s.withBody(x, func(ctx context.Context, b *body) error { return s.inferRows(ctx, x, m, b) },
 		"application/json", "application/octet-stream", "")
 	var p *problem.Problem
 	if errors.As(err, &p) && p.Status == http.StatusUnprocessableEntity {
@@ -88,65 +84,93 @@ func (s *Server) infer(x *exchange) error {
 	return err
 }
 
-func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, body *body) error {
+// inference is what a request asks of a model, by the kind of its outcome.
+type inference struct {
+	fields  []service.Field
+	columns []string // that costs depend on
+	decide  func(ctx context.Context, r *rows.Rows) (caseOf func(i int) service.Case, err error)
+}
+
+// inferRows reads the rows of a request, has them decided and writes the outputs.
+func (s *Server) inferRows(ctx context.Context, x *exchange, m *served, body *body) error {
 	// A model has an input for each column, and for each of the others that the entries of
 	// a utility can name.
-	inputs := len(m.model.Recipe().Columns) + 2*maxActions
-	q, tail, err := oip.Read(x.request.Header.Get(oip.HeaderLength), body.Bytes(), inputs)
+	q, tail, err := oip.Read(x.request.Header.Get(oip.HeaderLength), body.Bytes(), len(m.Recipe().Columns)+2*maxActions)
 	if err != nil {
 		return err
 	}
-	d := decided{m: m, spec: m.model.Utility()}
-	if utility, ok := q.Parameters["utility"]; ok {
-		text, _ := utility.(string)
-		if d.spec, err = parseUtilityText(m.model, text); err != nil {
-			return err
-		}
+	ask := s.inferDecisions
+	if m.numbers != nil {
+		ask = s.inferNumbers
 	}
-	asked := d.Asked()
-	for _, name := range []string{"baseline", "why", "why_without"} {
-		if value, ok := q.Parameters[name]; ok {
-			if err := optionProblem(asked.Lookup(name).Give(value)); err != nil {
-				return err
-			}
-		}
-	}
-	if d.baseline, err = service.Baseline(d.spec, d.Baseline); err != nil {
-		return optionProblem(err)
-	}
-	explainer, err := d.Explainer(m.model, d.spec)
+	asked, err := ask(x, m, q)
 	if err != nil {
-		return optionProblem(err)
+		return err
 	}
-	fields := service.DecideFields(d.spec, d.baseline, false, explainer)
-	outputs, err := q.Wanted(fields)
+	outputs, err := q.Wanted(asked.fields)
 	if err != nil {
 		return err
 	}
 	reader := m.readers.Get().(*rows.Reader)
 	defer m.readers.Put(reader)
 	reader.Memory = &body.share
-	if d.rows, err = q.Rows(ctx, reader, d.spec.AllColumns(), s.config.MaxRows, tail); err != nil {
+	r, err := q.Rows(ctx, reader, asked.columns, s.config.MaxRows, tail)
+	if err != nil {
 		return err
 	}
-	if s.config.Record != nil {
-		if d.given, err = q.Body(reader.Memory); err != nil {
-			return err
-		}
-		if d.ids, err = s.idsOf(m, d.given); err != nil {
-			return err
-		}
-	}
-	if err := s.decideRows(ctx, x, &d); err != nil {
+	caseOf, err := asked.decide(ctx, r)
+	if err != nil {
 		return err
 	}
-	s.done(x, m, &d)
-	answer := oip.Answer{Model: d.m.name, Version: d.m.version(), ID: q.ID, Fields: fields, Cases: make([]service.Case, d.rows.N)}
+	answer := oip.Answer{Model: m.name, Version: m.version(), ID: q.ID, Fields: asked.fields, Cases: make([]service.Case, r.N)}
 	for i := range answer.Cases {
-		answer.Cases[i] = d.caseOf(i, d.rows.Unusual(i))
+		answer.Cases[i] = caseOf(i)
 	}
 	x.writeTensors(answer.Append(outputs))
 	return nil
+}
+
+// inferDecisions is what a request asks of a model of categories.
+func (s *Server) inferDecisions(x *exchange, m *served, q *oip.InferRequest) (_ *inference, err error) {
+	d := &decided{m: m, spec: m.model.Utility()}
+	if utility, ok := q.Parameters["utility"]; ok {
+		text, _ := utility.(string)
+		if d.spec, err = parseUtilityText(m.model, text); err != nil {
+			return nil, err
+		}
+	}
+	asked := d.Asked()
+	for _, name := range []string{"baseline", "why", "why_without"} {
+		if value, ok := q.Parameters[name]; ok {
+			if err := optionProblem(asked.Lookup(name).Give(value)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if d.baseline, err = service.Baseline(d.spec, d.Baseline); err != nil {
+		return nil, optionProblem(err)
+	}
+	explainer, err := d.Explainer(m.model, d.spec)
+	if err != nil {
+		return nil, optionProblem(err)
+	}
+	fields := service.DecideFields(d.spec, d.baseline, false, explainer)
+	return &inference{fields, d.spec.AllColumns(), func(ctx context.Context, r *rows.Rows) (func(i int) service.Case, error) {
+		d.rows = r
+		if s.config.Record != nil {
+			if d.given, err = q.Body(r.Memory); err == nil {
+				d.ids, err = s.idsOf(m, d.given)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if err := s.decideRows(ctx, x, d); err != nil {
+			return nil, err
+		}
+		s.done(x, m, d)
+		return func(i int) service.Case { return d.caseOf(i, r.Unusual(i)) }, nil
+	}}, nil
 }
 
 // writeTensors writes JSON, followed by binary tensors if there are any.

@@ -334,12 +334,15 @@ func (m *served) predictRows(ctx context.Context, r *rows.Rows) ([]lossep.Predic
 		return nil, err
 	}
 	predictions, err := m.Predict(ctx, r.Features)
+	return predictions, rowProblem(ctx, err, 0)
+}
+
+// rowProblem names the row, counted from the first of those asked for, that a model has no number for. Other errors are
+// those of time, or stay what they are.
+func rowProblem(ctx context.Context, err error, first int) error {
 	var far *lossep.FarError
-	switch {
-	case errors.As(err, &far):
-		return nil, problem.Wrong(rows.Location(far.Row, far.Column), "%s; %s", far.Problem(), far.Fix())
-	case err != nil:
-		return nil, problem.Late(ctx, err)
+	if errors.As(err, &far) {
+		return problem.Wrong(rows.Location(first+far.Row, far.Column), "%s; %s", far.Problem(), far.Fix())
 	}
-	return predictions, nil
+	return problem.Late(ctx, err)
 }

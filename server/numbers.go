@@ -13,7 +13,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
@@ -173,17 +172,14 @@ func (m *served) predictNumberRows(ctx context.Context, r *rows.Rows) ([]service
 		return nil, err
 	}
 	cases := make([]service.NumberCase, 0, r.N)
-	dim := len(r.Features) / r.N
 	for from := 0; from < r.N; from += batchRows {
 		if err := ctx.Err(); err != nil {
 			return nil, problem.Late(ctx, err)
 		}
 		to := min(from+batchRows, r.N)
-		all, err := m.numbers.Predict(mat.NewDense(to-from, dim, r.Features[from*dim:to*dim]))
-		if far, ok := err.(*lossep.FarError); ok {
-			return nil, problem.Wrong(rows.Location(from+far.Row, far.Column), "%s; %s", far.Problem(), far.Fix())
-		} else if err != nil {
-			return nil, err
+		all, err := m.numbers.Predict(r.Matrix(from, to))
+		if err != nil {
+			return nil, rowProblem(ctx, err, from)
 		}
 		for _, d := range all {
 			cases = append(cases, service.NumberCase{Distribution: d})
@@ -292,12 +288,8 @@ func (s *Server) decideNumbers(ctx context.Context, x *exchange, m *served, b *b
 	return nil
 }
 
-// inferNumbers answers with decisions in the form of the inference protocol.
-func (s *Server) inferNumbers(ctx context.Context, x *exchange, m *served, body *body) error {
-	q, tail, err := oip.Read(x.request.Header.Get(oip.HeaderLength), body.Bytes(), len(m.Recipe().Columns)+2*maxActions)
-	if err != nil {
-		return err
-	}
+// inferNumbers is what a request of the inference protocol asks of a model whose outcome is a number.
+func (s *Server) inferNumbers(x *exchange, m *served, q *oip.InferRequest) (*inference, error) {
 	d := &service.NumberDecider{Model: m.numbers, Costs: m.numbers.Costs()}
 	if utility, ok := q.Parameters["utility"]; ok {
 		text, _ := utility.(string)
@@ -305,36 +297,19 @@ func (s *Server) inferNumbers(ctx context.Context, x *exchange, m *served, body 
 		if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 			raw = jsonappend.Text(nil, text)
 		}
+		var err error
 		if d.Costs, err = parseNumberCosts(m.numbers, raw); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	fields := d.Fields()
-	outputs, err := q.Wanted(fields)
-	if err != nil {
-		return err
-	}
-	reader := m.readers.Get().(*rows.Reader)
-	defer m.readers.Put(reader)
-	reader.Memory = &body.share
-	r, err := q.Rows(ctx, reader, d.Costs.Columns(), s.config.MaxRows, tail)
-	if err != nil {
-		return err
-	}
-	cases, err := m.predictNumberRows(ctx, r)
-	if err != nil {
-		return err
-	}
-	if err := s.decideCases(ctx, x, d, r, cases); err != nil {
-		return err
-	}
-	s.metrics.count(x, r.N)
-	answer := oip.Answer{Model: m.name, Version: m.version(), ID: q.ID, Fields: fields, Cases: make([]service.Case, r.N)}
-	for i := range answer.Cases {
-		answer.Cases[i] = service.Case{Number: &cases[i], Unusual: r.Unusual(i)}
-	}
-	x.writeTensors(answer.Append(outputs))
-	return nil
+	return &inference{d.Fields(), d.Costs.Columns(), func(ctx context.Context, r *rows.Rows) (func(i int) service.Case, error) {
+		cases, err := m.predictNumberRows(ctx, r)
+		if err == nil {
+			err = s.decideCases(ctx, x, d, r, cases)
+		}
+		s.metrics.count(x, r.N)
+		return func(i int) service.Case { return service.Case{Number: &cases[i], Unusual: r.Unusual(i)} }, err
+	}}, nil
 }
 
 // distribution gives the predictive density of each row, and what actions are expected to cost.

@@ -90,22 +90,12 @@ func (s *Server) checkWithout() error {
 	return nil
 }
 
-// identified is the column that names the rows of a model, "" if there is none.
-func identified(r *recipe.Recipe) string {
-	for i := range r.Columns {
-		if r.Columns[i].Kind == recipe.Identity {
-			return r.Columns[i].Name
-		}
-	}
-	return ""
-}
-
 // idsOf are the ids of the rows of a body, if they are to be recorded and have any.
 func (s *Server) idsOf(m *served, body []byte) ([]string, error) {
 	if s.config.Record == nil {
 		return nil, nil
 	}
-	column := identified(m.model.Recipe())
+	column := m.model.Recipe().NameOf(recipe.Identity)
 	ids, err := s.config.Record.IDs(body, column)
 	if bad := (*record.IDError)(nil); errors.As(err, &bad) {
 		return nil, problem.Wrong(rows.Location(bad.Row, column), record.BadID)

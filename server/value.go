@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
@@ -131,17 +130,11 @@ func (m *served) checkAsk(ask lossep.Ask, r *rows.Rows, spec *decision.Spec) err
 
 // worthOf is what it would be worth to know more about the rows.
 func (m *served) worthOf(ctx context.Context, r *rows.Rows, ask lossep.Ask, stakes []decision.Stakes) ([]lossep.Worth, error) {
-	worth, err := m.model.WorthOf(ctx, mat.NewDense(r.N, len(r.Features)/r.N, r.Features), ask, stakes...)
-	var far *lossep.FarError
-	switch {
-	case errors.As(err, &far):
-		return nil, problem.Wrong(rows.Location(far.Row, far.Column), "%s; %s", far.Problem(), far.Fix())
-	case errors.As(err, new(*lossep.InputError)):
+	worth, err := m.model.WorthOf(ctx, r.Matrix(0, r.N), ask, stakes...)
+	if errors.As(err, new(*lossep.InputError)) {
 		return nil, wrongAsk(err)
-	case err != nil:
-		return nil, problem.Late(ctx, err)
 	}
-	return worth, nil
+	return worth, rowProblem(ctx, err, 0)
 }
 
 // wrongAsk is a question that the model has no answer to.

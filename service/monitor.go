@@ -208,10 +208,7 @@ func (q *Monitor) outcomes(r *recipe.Recipe, t, later *table.Table) ([]int, erro
 		}
 		return labels, readOutcomes(r, t, func(i, y int) { labels[i] = y })
 	}
-	id := q.ID
-	if at := slices.IndexFunc(r.Columns, func(c recipe.Column) bool { return c.Kind == recipe.Identity }); id == "" && at >= 0 {
-		id = r.Columns[at].Name
-	}
+	id := cmp.Or(q.ID, r.NameOf(recipe.Identity))
 	if id == "" {
 		return nil, optionError("id", "outcomes of another table are found by the column that names cases; give it")
 	}

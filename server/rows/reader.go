@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/recipe"
@@ -52,6 +53,12 @@ type Rows struct {
 func (r *Rows) Unusual(i int) []string {
 	remarks := r.Remarks[i]
 	return remarks.Unusual()
+}
+
+// Matrix is the features of the rows from one up to, not including, another.
+func (r *Rows) Matrix(from, to int) *mat.Dense {
+	dim := len(r.Features) / r.N
+	return mat.NewDense(to-from, dim, r.Features[from*dim:to*dim])
 }
 
 // note keeps what there is to remark on a row.
