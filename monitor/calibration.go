@@ -58,19 +58,10 @@ func (c *calibration) features(u []float64, y int, p float64) {
 	}
 }
 
-// fit is the calibration from cases that count as the weights say, nil if each counts once, scaled such
-// that they are worth as many cases as they are effectively. It starts from parameters nearby.
-func (c *calibration) fit(cases *Cases, weights []float64) *calibration {
+// fit is the calibration from cases. It starts from parameters nearby.
+func (c *calibration) fit(cases *Cases) *calibration {
 	n := len(c.theta)
 	next := &calibration{knots: c.knots, theta: slices.Clone(c.theta), cov: mat.NewSymDense(n, nil)}
-	scale := 1.0
-	if weights != nil {
-		sum := 0.0
-		for _, w := range weights {
-			sum += w
-		}
-		scale = effective(weights) / sum
-	}
 	const precision = 1 / (priorDeviation * priorDeviation)
 	room := newRoom(n)
 	for range 30 {
@@ -84,11 +75,7 @@ func (c *calibration) fit(cases *Cases, weights []float64) *calibration {
 			room.gradient[j], room.hessian[j*n+j] = precision*(centre-t), precision
 		}
 		for i, p := range cases.Probabilities {
-			w := scale
-			if weights != nil {
-				w *= weights[i]
-			}
-			next.add(room, p, cases.Outcomes[i], w)
+			next.add(room, p, cases.Outcomes[i])
 		}
 		var chol mat.Cholesky
 		var step mat.VecDense
@@ -116,7 +103,7 @@ func newRoom(n int) *room {
 
 // add adds a case to the gradient u_Y − E u and the negative Hessian Var u of the log likelihood, where the
 // features u_y of an outcome are in its own block.
-func (c *calibration) add(r *room, p []float64, outcome int, w float64) {
+func (c *calibration) add(r *room, p []float64, outcome int) {
 	n := len(c.theta)
 	c.applyTo(r.q, r.u, p)
 	for y, x := range r.q {
@@ -125,18 +112,18 @@ func (c *calibration) add(r *room, p []float64, outcome int, w float64) {
 			r.mean[y*width+j] = x * v
 			at := y*width + j
 			if y == outcome {
-				r.gradient[at] += w * v
+				r.gradient[at] += v
 			}
 			for l := j; l < width; l++ {
-				r.hessian[at*n+y*width+l] += w * x * v * block[l]
+				r.hessian[at*n+y*width+l] += x * v * block[l]
 			}
 		}
 	}
 	for j, v := range r.mean {
-		r.gradient[j] -= w * v
+		r.gradient[j] -= v
 		row := r.hessian[j*n : (j+1)*n]
 		for l := j; l < n; l++ {
-			row[l] -= w * v * r.mean[l]
+			row[l] -= v * r.mean[l]
 		}
 	}
 }

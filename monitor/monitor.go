@@ -136,6 +136,10 @@ func Watch(reference, cases *Cases, spans []Span, o Options) (*Result, error) {
 	return r, nil
 }
 
+// biasScale is that of the prior of a bias, relative to the reference's cost: of windows that were drawn from reference
+// cases, estimates with it had the smallest squared error (docs/research/monitoring.md).
+const biasScale = 0.02
+
 // leastReference is the fewest cases that calibration is learnt from.
 const leastReference = 30
 
@@ -151,37 +155,42 @@ func (c *Cases) part(s Span) *Cases {
 
 // watch is a run of Watch.
 type watch struct {
-	opt       Options
-	reference *Cases
-	before    Reference
-	even      *calibration // to all reference cases alike
-	expected  []float64    // of every reference case, by it
-	least     float64      // of these
-	limit     float64      // on the expected cost of a case on average
-	features  *features
-	bins      []*bins
-	inputs    evidence
-	outcomes  evidence
+	opt         Options
+	before      Reference
+	calibration *calibration
+	level       float64   // what is added to costs by it, such that they average those of the reference
+	expected    []float64 // cost of every reference case, by both
+	least       float64   // of these
+	limit       float64   // on the expected cost of a case on average
+	residuals   []float64 // what it cost beyond that
+	alike       float64   // variance of a mean of cases that follow each other, as if they were independent
+	binned      *binned
+	bins        []*bins
+	inputs      evidence
+	outcomes    evidence
 }
 
 func newWatch(reference *Cases, o Options) *watch {
-	w := &watch{opt: o, reference: reference, features: newFeatures(reference.X, o.Numbers)}
+	w := &watch{opt: o, binned: newBinned(reference.X, o.Numbers)}
 	n := float64(reference.Len())
-	w.expected = make([]float64, reference.Len())
-	w.even = newCalibration(reference).fit(reference, nil)
+	w.expected, w.residuals = make([]float64, reference.Len()), make([]float64, reference.Len())
+	w.calibration = newCalibration(reference).fit(reference)
 	spread := 0.0
 	for i, p := range reference.Probabilities {
-		w.expected[i] = dot(w.even.apply(p), reference.Costs[i])
+		w.expected[i] = dot(w.calibration.apply(p), reference.Costs[i])
 		w.before.Expected += dot(p, reference.Costs[i]) / n
 		w.before.Realised += reference.Costs[i][reference.Outcomes[i]] / n
 	}
-	mean := 0.0
+	mean := w.before.Realised
 	for _, x := range w.expected {
-		mean += x / n
+		w.level += (mean - x) / n
 	}
-	for _, x := range w.expected {
-		spread += (x - mean) * (x - mean) / n
+	for i := range w.expected {
+		w.expected[i] += w.level
+		w.residuals[i] = reference.Costs[i][reference.Outcomes[i]] - w.expected[i]
+		spread += (w.expected[i] - mean) * (w.expected[i] - mean) / n
 	}
+	w.alike = alike(w.residuals)
 	w.before.Rows = reference.Len()
 	w.least = slices.Min(w.expected)
 	// The mean of the reference is known to its standard error, on the safe side.
@@ -207,22 +216,24 @@ func (w *watch) window(c *Cases, name string) Window {
 			without[m.at] = true
 		}
 	}
-	weights := w.features.ratios(c.X, without)
-	cal := w.even.fit(w.reference, weights)
+	weights := w.binned.ratios(c.X, without)
+	cal := w.calibration
 	out.Effective = effective(weights)
 	scale := math.Abs(w.before.Expected)
+	bias, unsure := w.bias(weights)
 	gradient := make([]float64, len(cal.theta))
 	chance, known, comparable, realised, lowest, highest := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, p := range c.Probabilities {
 		costs := c.Costs[i]
 		q := cal.apply(p)
 		mean := dot(q, costs)
-		out.Expected += dot(p, costs) / n
-		out.Estimated += mean / n
-		lowest, highest = lowest+slices.Min(costs)/n, highest+slices.Max(costs)/n
 		for y, x := range costs {
 			chance += q[y] * (x - mean) * (x - mean) / (n * n)
 		}
+		mean += w.level + bias
+		out.Expected += dot(p, costs) / n
+		out.Estimated += mean / n
+		lowest, highest = lowest+slices.Min(costs)/n, highest+slices.Max(costs)/n
 		cal.slope(gradient, p, q, costs, 1/n)
 		w.inputs.add(max(0, mean-w.least), max(0, w.limit-w.least), scale)
 		if c.Outcomes == nil || c.Outcomes[i] < 0 {
@@ -233,7 +244,8 @@ func (w *watch) window(c *Cases, name string) Window {
 		known, comparable, realised = known+1, comparable+mean, realised+costs[c.Outcomes[i]]
 	}
 	out.EvidenceInputs, out.EvidenceOutcomes = w.inputs.value(), w.outcomes.value()
-	wide := normal.Quantile(1-w.opt.Level/2) * math.Sqrt(chance+cal.variance(gradient))
+	out.Estimated = max(lowest, min(highest, out.Estimated))
+	wide := normal.Quantile(1-w.opt.Level/2) * math.Sqrt(w.alike*chance+unsure+cal.variance(gradient))
 	out.Low, out.High = max(out.Estimated-wide, lowest), min(out.Estimated+wide, highest)
 	if known > 0 {
 		out.Known = int(known)
@@ -244,6 +256,67 @@ func (w *watch) window(c *Cases, name string) Window {
 		}
 	}
 	return out
+}
+
+// bias is by how much cases like those of the window cost more than estimated, and its variance: the mean of residuals,
+// weighted, which is known as well as there are reference cases like them; and a prior, as probabilities are mostly as
+// well calibrated for some cases as for all, and far from it where they are not. The variance is at least that of the
+// mean of residuals, so that intervals do not rest on the prior.
+func (w *watch) bias(weights []float64) (mean, variance float64) {
+	n, squares := float64(len(weights)), 0.0
+	for i, r := range w.residuals { // which average zero
+		mean += weights[i] * r / n
+		squares += r * r / n
+	}
+	for i, r := range w.residuals {
+		d := (weights[i] - 1) * r / n
+		variance += d * d
+	}
+	variance = max(variance, squares*(1/effective(weights)-1/n))
+	mean, left := shrunk(mean, variance, biasScale*math.Abs(w.before.Expected))
+	return mean, max(variance, left)
+}
+
+// alike is by how much the variance of a mean of cases that follow each other is larger than that of cases which have
+// nothing to do with each other, such as those of one household or place, by the residuals of the reference: that of
+// means of √n cases.
+func alike(residuals []float64) float64 {
+	size := int(math.Sqrt(float64(len(residuals))))
+	between, within := 0.0, 0.0
+	for block := range slices.Chunk(residuals[:len(residuals)/size*size], size) {
+		sum := 0.0
+		for _, r := range block {
+			sum += r
+			within += r * r / float64(size)
+		}
+		between += sum * sum / float64(size)
+	}
+	if !(within > 0) {
+		return 1
+	}
+	return max(1, between/within)
+}
+
+// shrunk is the posterior mean and variance of what has been measured with a variance, and before that is
+// N(0, λ²·scale²) with a half-Cauchy λ (Carvalho, Polson and Scott 2010).
+func shrunk(measured, variance, scale float64) (mean, left float64) {
+	if !(variance > 0) || !(scale > 0) {
+		return measured, 0
+	}
+	const points = 200
+	total, square := 0.0, 0.0
+	for k := range points {
+		lambda := math.Tan((float64(k) + 0.5) * math.Pi / (2 * points))
+		prior := lambda * lambda * scale * scale
+		all := prior + variance
+		share := prior / all
+		density := math.Exp(-measured*measured/(2*all)) / math.Sqrt(all)
+		total += density
+		mean += density * share * measured
+		square += density * (share*variance + share*share*measured*measured)
+	}
+	mean /= total
+	return mean, square/total - mean*mean
 }
 
 // known are the cases whose outcome is known.

@@ -143,6 +143,77 @@ func TestOutside(t *testing.T) {
 	}
 }
 
+// Cases that move where each column has the values that it had are found by both together, and what the model gets
+// wrong about them, of which the reference has few, is in the estimate and in its interval.
+func TestColumnsThatMoveTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 4))
+	draw := func(n int, unlike float64) *Cases { // the share of cases whose two numbers have different signs
+		c := &Cases{X: mat.NewDense(n, 2, nil)}
+		for i := range n {
+			a, b, p, y := math.Abs(rng.NormFloat64()), math.Abs(rng.NormFloat64()), 0.1, 0
+			if rng.Float64() < 0.5 {
+				a, b = -a, -b
+			}
+			truth := p
+			if rng.Float64() < unlike {
+				b, truth = -b, 0.3
+			}
+			if rng.Float64() < truth {
+				y = 1
+			}
+			c.X.SetRow(i, []float64{a, b})
+			c.Probabilities, c.Costs, c.Outcomes = append(c.Probabilities, []float64{1 - p, p}), append(c.Costs, []float64{0, 1}), append(c.Outcomes, y)
+		}
+		return c
+	}
+	o := options
+	o.Numbers, o.Columns = 2, []Column{{"a", []int{0}}, {"b", []int{1}}}
+	r, err := Watch(draw(6000, 0.1), draw(3000, 0.9), days(3000, 1000), o) // 600 of the reference are like 90 % of those
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range r.Windows {
+		if w.Low > *w.Realised || *w.Realised > w.High || math.Abs(w.Estimated-*w.Realised) > 0.06 || w.Effective > 2000 {
+			t.Errorf("estimated %v (%v to %v), realised %v, by %v cases", w.Estimated, w.Low, w.High, *w.Realised, w.Effective)
+		}
+	}
+}
+
+// What is measured with little noise stays as it is, and what is within its noise is mostly left at zero.
+func TestShrunk(t *testing.T) {
+	for _, c := range []struct{ measured, variance, low, high float64 }{
+		{0, 1, 0, 0},
+		{1, 1e-6, 0.999, 1},
+		{10, 1, 9.5, 10},
+		{1, 1, 0.05, 0.35}, // within its noise
+	} {
+		mean, left := shrunk(c.measured, c.variance, 0.3)
+		if mean < c.low || mean > c.high || left < 0 || left > c.variance*2 {
+			t.Errorf("%+v: %v, variance %v", c, mean, left)
+		}
+		if other, same := shrunk(-c.measured, c.variance, 0.3); other != -mean || same != left {
+			t.Errorf("%+v: %v of the negative", c, other)
+		}
+	}
+}
+
+// Cases in households of ten that have the same outcome vary ten times as much in their mean; those that have nothing to
+// do with each other as they do: of 100 blocks the variance is known to 14 %.
+func TestAlike(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	one, ten := make([]float64, 10000), make([]float64, 10000)
+	for i := range one {
+		if one[i] = rng.NormFloat64(); i%10 == 0 {
+			ten[i] = rng.NormFloat64()
+		} else {
+			ten[i] = ten[i-1]
+		}
+	}
+	if a, b := alike(one), alike(ten); a > 1.45 || b < 6 || b > 14 {
+		t.Errorf("%v of cases on their own, %v in tens", a, b)
+	}
+}
+
 // The e-process of costs at their limit ever comes to 20 in at most one of 20 runs: of 400 runs in at most
 // 20, and by chance 33 (three standard deviations).
 func TestEvidenceHoldsItsLevel(t *testing.T) {
