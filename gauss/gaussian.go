@@ -51,18 +51,18 @@ func (n *Natural) SetStandard() {
 func (n *Natural) CopyFrom(o *Natural) {
 	copy(n.H, o.H)
 	p, q := n.P.RawSymmetric(), o.P.RawSymmetric()
-	for i := range n.H {
+	overRows(p.N, func(i int) {
 		copy(p.Data[i*p.Stride+i:i*p.Stride+p.N], q.Data[i*q.Stride+i:i*q.Stride+q.N])
-	}
+	})
 }
 
 // Times multiplies n by o to the given power: 1 for a product, −1 for a quotient.
 func (n *Natural) Times(o *Natural, power float64) {
 	floats.AddScaled(n.H, power, o.H)
 	p, q := n.P.RawSymmetric(), o.P.RawSymmetric()
-	for i := range n.H {
+	overRows(p.N, func(i int) {
 		floats.AddScaled(p.Data[i*p.Stride+i:i*p.Stride+p.N], power, q.Data[i*q.Stride+i:i*q.Stride+q.N])
-	}
+	})
 }
 
 // TimesScalar multiplies n by a scalar factor on one view with row a, to the
@@ -253,9 +253,9 @@ func (g *Gaussian) whiten(views *Views, ws *Workspace) {
 	}
 	ws.grow(views)
 	a, w, u := views.a.RawMatrix(), ws.rows.RawMatrix(), g.factor
-	if ws.held.views != views {
-		for i, lead := range views.lead { // the zeros that the rows of W begin with are not written
-			clear(w.Data[i*w.Stride : i*w.Stride+lead])
+	if ws.held.views != views { // the zeros that the rows of W begin with are not written
+		for i, zeros := range views.lead {
+			clear(w.Data[i*w.Stride : i*w.Stride+zeros])
 		}
 	}
 	kernels.SolveStairs(blas.Right, w.Rows, w.Cols, u.Data, u.Stride, a.Data, a.Stride, views.lead, w.Data, w.Stride)

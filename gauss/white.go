@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/level3"
 )
 
 // Whiten writes W = AU⁻¹ into dst, one row for each view, where Λ = UᵀU: the views
@@ -14,7 +16,12 @@ import (
 // plus w_i·z.
 func (g *Gaussian) Whiten(dst *mat.Dense, views *Views, ws *Workspace) {
 	g.whiten(views, ws)
-	dst.Copy(ws.rows)
+	to, from := dst.RawMatrix(), ws.rows.RawMatrix()
+	level3.Share(passing*float64(from.Rows*from.Cols), (from.Rows+rowGroup-1)/rowGroup, func(task int) {
+		for i := task * rowGroup; i < min((task+1)*rowGroup, from.Rows); i++ {
+			copy(to.Data[i*to.Stride:i*to.Stride+to.Cols], from.Data[i*from.Stride:i*from.Stride+from.Cols])
+		}
+	})
 }
 
 // Unwhiten replaces s by UᵀSU: what is a symmetric form in z = U(v − mean) becomes

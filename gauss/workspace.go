@@ -178,6 +178,15 @@ type copying struct {
 	body     func(task int)
 }
 
+// overRows calls body for rows of an upper triangle of n rows, on all processors where it is large.
+func overRows(n int, body func(i int)) {
+	level3.Share(passing*float64(n*n), (n+rowGroup-1)/rowGroup, func(task int) {
+		for i := task * rowGroup; i < min((task+1)*rowGroup, n); i++ {
+			body(i)
+		}
+	})
+}
+
 func (c *copying) run(to, from blas64.Symmetric) {
 	if c.body == nil {
 		c.body = c.task

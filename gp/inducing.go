@@ -330,7 +330,7 @@ func (p *Inducing) EvidenceGradient(ctx context.Context, e Engine, q gauss.Gauss
 	for c, one := range q {
 		one.Covariance(cov)
 		mu := one.Mean()
-		for i := range m {
+		level3.Share(kernelWork*float64(m*m), m, func(i int) {
 			row := weights.RawRowView(i)
 			for j := range m {
 				w := mu[i]*mu[j] + cov.At(i, j)
@@ -342,7 +342,7 @@ func (p *Inducing) EvidenceGradient(ctx context.Context, e Engine, q gauss.Gauss
 				}
 				row[j] -= 0.5 * w
 			}
-		}
+		})
 	}
 	// U⁻¹SU⁻ᵀ: the rows, and by symmetry the columns.
 	p.root.Pull(weights.RawMatrix())

@@ -51,7 +51,7 @@ func (b *Basis) At(dst []float64, x blas64.General) {
 	b.values.fill(blas64.General{Rows: x.Rows, Cols: b.Stride(), Stride: b.Stride(), Data: dst}, x, s)
 }
 
-// crossRows is the number of rows of a task of Cross.
+// crossRows is the number of rows of a task of Cross, and of the gradients.
 const crossRows = 32
 
 // Cross fills dst with the values at the rows of x, on all processors. An empty dst is

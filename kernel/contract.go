@@ -15,7 +15,7 @@ func (k Kernel) AddCrossGrad(dst []float64, w, x, z *mat.Dense) {
 	rows, cases := k.rawInputs(x), k.rawInputs(z)
 	checkShape("weight matrix", w, rows.Rows, cases.Rows)
 	from := w.RawMatrix()
-	k.addParts(dst, spans(rows.Rows), func(grad []float64, cut span, s *scratch) {
+	k.addParts(dst, rows.Rows, func(grad []float64, cut span, s *scratch) {
 		k.term.addGrad(grad, casesIn(from, cut), pairs{x: casesIn(rows, cut), z: cases}, s)
 	})
 }
@@ -28,17 +28,17 @@ func (k Kernel) AddDiagGrad(dst, w []float64, x *mat.Dense) {
 	if len(w) != rows.Rows {
 		panic(fmt.Sprintf("kernel: %d weights for %d cases", len(w), rows.Rows))
 	}
-	k.addParts(dst, spans(rows.Rows), func(grad []float64, cut span, _ *scratch) {
+	k.addParts(dst, rows.Rows, func(grad []float64, cut span, _ *scratch) {
 		k.term.addVarianceGrad(grad, w[cut.from:cut.to], casesIn(rows, cut))
 	})
 }
 
-// addParts finds the gradient of every part on all processors and adds them in order.
-func (k Kernel) addParts(dst []float64, parts []span, part func(grad []float64, cut span, s *scratch)) {
-	params := k.NumParams()
-	partial := make([]float64, len(parts)*params)
-	overTasks(len(parts), func(t int, s *scratch) {
-		part(partial[t*params:(t+1)*params], parts[t], s)
+// addParts finds the gradient of some of n rows after others on all processors and adds them in order.
+func (k Kernel) addParts(dst []float64, n int, part func(grad []float64, cut span, s *scratch)) {
+	params, parts := k.NumParams(), (n+crossRows-1)/crossRows
+	partial := make([]float64, parts*params)
+	overTasks(parts, func(t int, s *scratch) {
+		part(partial[t*params:(t+1)*params], span{t * crossRows, min((t+1)*crossRows, n)}, s)
 	})
 	for t := range parts {
 		floats.Add(dst, partial[t*params:(t+1)*params])

@@ -11,13 +11,16 @@ const (
 	depthBlock = 384  // depth of a packed panel
 	rowBlock   = 4032 // rows of the left operand packed at a time
 	colBlock   = 4032 // columns of the right operand packed at a time
-	packLines  = 48   // rows or columns packed in a task
+	packLines  = 48   // rows or columns packed in a task of a large C
 
 	// Rows and columns of C in a task, of a large C and of a small one, which has
 	// fewer tasks to share out evenly.
 	taskRows, taskCols           = 192, 240
 	smallTaskRows, smallTaskCols = 96, 120
 	smallArea                    = 1000 * 1000
+	// Of a C that makes fewer tasks than that for each core.
+	leastTaskRows, leastTaskCols = 48, 48
+	fewTasks                     = 4
 )
 
 // product computes region(C) += alpha·A·B, or C = … when accumulate is false. It is
@@ -40,6 +43,7 @@ type product struct {
 	// The block in work: C's rows [i0,i1) and columns [j0,j1), depth [p0,p1).
 	i0, i1, j0, j1, p0, p1 int
 	taskRows, taskCols     int
+	packLines              int // rows or columns packed in a task
 	packedA, packedB, edge []float64
 	roots                  []float64
 	widthA                 int // of A's panels: mr, or nr in a symmetric product
@@ -140,13 +144,16 @@ func (p *product) compute(s *session, alpha float64, b view, fromB stairs, c vie
 
 // computeBlock packs the operands' part of the block in work and multiplies.
 func (p *product) computeBlock(packB bool) {
-	tasks := p.packTasksA()
-	if packB {
-		tasks += ceilDiv(p.j1-p.j0, packLines)
-	}
-	p.taskRows, p.taskCols = taskRows, taskCols
+	p.taskRows, p.taskCols, p.packLines = taskRows, taskCols, packLines
 	if (p.i1-p.i0)*(p.j1-p.j0) <= smallArea {
 		p.taskRows, p.taskCols = smallTaskRows, smallTaskCols
+	}
+	if cores := p.cores(); cores > 1 && ceilDiv(p.i1-p.i0, p.taskRows)*ceilDiv(p.j1-p.j0, p.taskCols) < fewTasks*cores {
+		p.taskRows, p.taskCols, p.packLines = leastTaskRows, leastTaskCols, p.nr
+	}
+	tasks := p.packTasksA()
+	if packB {
+		tasks += ceilDiv(p.j1-p.j0, p.packLines)
 	}
 	work := flops(2, p.i1-p.i0, p.j1-p.j0, p.p1-p.p0)
 	p.run(work, tasks, p.packBody)
@@ -158,22 +165,22 @@ func (p *product) packTasksA() int {
 	if p.symmetric {
 		return 0
 	}
-	return ceilDiv(p.i1-p.i0, packLines)
+	return ceilDiv(p.i1-p.i0, p.packLines)
 }
 
 // packTask packs some lines of A or, for the later tasks, of B.
 func (p *product) packTask(_, task int) {
 	left := p.packTasksA()
 	if task < left {
-		lo := p.i0 + task*packLines
-		hi := min(lo+packLines, p.i1)
+		lo := p.i0 + task*p.packLines
+		hi := min(lo+p.packLines, p.i1)
 		for i := lo; i < hi; i += p.nr {
 			p.packLeft(i, min(i+p.nr, hi))
 		}
 		return
 	}
-	lo := p.j0 + (task-left)*packLines
-	hi := min(lo+packLines, p.j1)
+	lo := p.j0 + (task-left)*p.packLines
+	hi := min(lo+p.packLines, p.j1)
 	for j := lo; j < hi; j += p.nr {
 		p.packRight(j, min(j+p.nr, hi))
 	}

@@ -15,6 +15,9 @@ const (
 	// in seven eighths of the time, by nearly twice as much of the processor.
 	parallelFlops = 20_000_000
 
+	// awakeFlops is that work where helpers of the operation before are still awake.
+	awakeFlops = 1_000_000
+
 	// sharedFlops is the work below which a step of a larger operation, whose
 	// helpers are awake, is not shared out.
 	sharedFlops = 200_000
@@ -50,10 +53,18 @@ func (ks *kernels) begin(work float64) *session {
 	s := sessions.Get().(*session)
 	s.kernels = ks
 	s.workers = 1
-	if s.large = work >= parallelFlops; s.large {
+	if s.large = work >= parallelFlops || work >= awakeFlops && (s.alive.Load() > 0 || tasks.Awake()); s.large {
 		s.workers = runtime.GOMAXPROCS(0)
 	}
 	return s
+}
+
+// cores is how many work on the operation, or would where work is being recorded.
+func (s *session) cores() int {
+	if s.large {
+		return tasks.Workers()
+	}
+	return 1
 }
 
 // end keeps the session for the next operation, which may find its helpers awake.

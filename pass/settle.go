@@ -99,6 +99,7 @@ type settling struct {
 	engine Engine
 	q      gauss.Gaussians
 	now    gauss.Naturals // natural parameters of q
+	spare  gauss.Naturals
 	ws     gauss.Workspace
 	status infer.Status
 	before float64 // the step before the first pass, 0 if there is none that it could be compared with
@@ -108,7 +109,7 @@ type settling struct {
 // start makes the first q. Sites to start from that do not make a proper one are put
 // aside: starting empty is always possible.
 func (s *settling) start(ctx context.Context) error {
-	s.now = gauss.NewNaturals(s.engine.Functions(), s.engine.Dim())
+	s.now, s.spare = gauss.NewNaturals(s.engine.Functions(), s.engine.Dim()), gauss.NewNaturals(s.engine.Functions(), s.engine.Dim())
 	if s.opt.Warm && s.opt.From != nil {
 		s.now.CopyFrom(s.opt.From.Q.Naturals())
 		if s.set() {
@@ -147,9 +148,8 @@ func (s *settling) base() {
 
 // set makes q of its natural parameters, or says that they are not proper.
 func (s *settling) set() bool {
-	c := gauss.NewNaturals(len(s.now), s.now.Dim())
-	c.CopyFrom(s.now)
-	return s.q.Exchange(c) == nil
+	s.spare.CopyFrom(s.now)
+	return s.q.Exchange(s.spare) == nil
 }
 
 const (

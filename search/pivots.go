@@ -99,7 +99,7 @@ func (p *Pivots) block(m int) {
 	for i, row := range drawn {
 		z.SetRow(i, p.x.RawRowView(row))
 	}
-	p.reserve(len(p.chosen) + len(drawn))
+	p.reserve(len(p.chosen)+len(drawn), m)
 	var cross mat.Dense
 	p.kernel.Cross(&cross, p.x, z)
 	// What the earlier ones leave: K(·, S) − F F(S)ᵀ.
@@ -119,20 +119,31 @@ func (p *Pivots) block(m int) {
 	}
 	// The new columns of F: what is left of the kept ones, times U⁻¹.
 	fresh := blas64.General{Rows: c.Rows, Cols: len(kept), Stride: p.stride, Data: p.factor[old:]}
-	for i := range c.Rows {
+	p.share(len(kept), func(i int) {
 		for k, j := range kept {
 			fresh.Data[i*fresh.Stride+k] = c.Data[i*c.Stride+j]
 		}
-	}
+	})
 	kernels.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.NonUnit, fresh.Rows, fresh.Cols, 1, root.Data, root.Stride, fresh.Data, fresh.Stride)
-	for i := range p.left {
+	p.share(len(kept), func(i int) {
 		row := fresh.Data[i*fresh.Stride : i*fresh.Stride+fresh.Cols]
 		p.left[i] = max(0, p.left[i]-floats.Dot(row, row))
-	}
+	})
 	for _, j := range kept {
 		p.chosen = append(p.chosen, drawn[j])
 		p.left[drawn[j]] = 0
 	}
+}
+
+// share calls body for all rows, of so many numbers each, on all processors where they are many.
+func (p *Pivots) share(numbers int, body func(i int)) {
+	const rows, perNumber = 256, 20 // of a task; operations
+	n := len(p.left)
+	level3.Share(perNumber*float64(n*numbers), (n+rows-1)/rows, func(task int) {
+		for i := task * rows; i < min((task+1)*rows, n); i++ {
+			body(i)
+		}
+	})
 }
 
 // draw draws rows in proportion to what is left of them and to their weights.
@@ -200,16 +211,19 @@ func (p *Pivots) refuse(drawn []int, left blas64.General) (kept []int, root blas
 	return kept, root
 }
 
-// reserve makes room for so many columns of F.
-func (p *Pivots) reserve(columns int) {
+// reserve makes room for so many columns of F, and where that is little for all that there may be.
+func (p *Pivots) reserve(columns, most int) {
 	if columns <= p.stride {
 		return
 	}
 	stride := max(columns, 2*p.stride)
-	grown := make([]float64, len(p.left)*stride)
-	for i := range p.left {
-		copy(grown[i*stride:], p.factor[i*p.stride:i*p.stride+len(p.chosen)])
+	if little := (64 << 20) / 8 / len(p.left); most <= little {
+		stride = max(columns, most)
 	}
+	grown := make([]float64, len(p.left)*stride)
+	p.share(len(p.chosen), func(i int) {
+		copy(grown[i*stride:], p.factor[i*p.stride:i*p.stride+len(p.chosen)])
+	})
 	p.factor, p.stride = grown, stride
 }
 

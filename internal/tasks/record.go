@@ -28,6 +28,7 @@ type recorder struct {
 	current *Work
 	depth   int
 	last    time.Duration
+	room    []time.Duration // for the stretches of tasks without sections
 }
 
 var recording atomic.Pointer[recorder]
@@ -71,8 +72,21 @@ func (r *recorder) label() {
 // tick gives the time since the last one to the task in work.
 func (r *recorder) tick() {
 	now := clock()
+	if r.current.Alone == nil {
+		if len(r.room) == 0 {
+			r.room = make([]time.Duration, 1<<16)
+		}
+		r.current.Alone, r.room = r.room[:0:1], r.room[1:]
+	}
 	r.current.Alone = append(r.current.Alone, now-r.last)
 	r.last = now
+}
+
+// Awake tells whether what is being recorded was shared out so shortly ago that other cores would
+// still look for work.
+func Awake() bool {
+	r := recording.Load()
+	return r != nil && who() == r.owner && clock()-r.last < looking
 }
 
 // Recorded is a section that is being recorded; nil is one that is not.
@@ -89,14 +103,15 @@ func Begin(tasks, atOnce int) *Recorded {
 	if r == nil || tasks < 2 || atOnce < 2 || who() != r.owner {
 		return nil
 	}
+	r.tick()
 	s := &Recorded{recorder: r, parent: r.current, section: Section{Tasks: make([]Work, 0, tasks)}}
 	if atOnce < r.cores {
 		s.section.Most = atOnce
 	}
-	r.tick()
 	r.depth++
 	r.label()
 	s.Next()
+	r.last = clock() // the recording itself is nobody's work
 	return s
 }
 
@@ -122,4 +137,5 @@ func (s *Recorded) End() {
 	s.current = s.parent
 	s.depth--
 	s.label()
+	s.last = clock()
 }
