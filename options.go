@@ -233,7 +233,7 @@ func (o Options) Methods(rows int) []Method {
 	if o.Induces(rows) {
 		all = slices.DeleteFunc(all, func(m Method) bool { return !m.byPasses() })
 	}
-	if o.weights() != "" { // see DefaultMethod
+	if o.WeightsColumn() != "" { // see DefaultMethod
 		all = slices.DeleteFunc(all, func(m Method) bool { return m == Corrected })
 	}
 	return all
@@ -244,23 +244,18 @@ func (o Options) Methods(rows int) []Method {
 // average, so that a correction by pairs of them would take a tenth of a second for every
 // decision.
 func (o Options) DefaultMethod(rows int) Method {
-	if o.Induces(rows) || o.weights() != "" {
+	if o.Induces(rows) || o.WeightsColumn() != "" {
 		return EP
 	}
 	return DefaultMethod(rows)
 }
 
-// weights is the column that says how much rows count, if there is one.
-func (o Options) weights() string {
+// WeightsColumn is the one that says how much rows count, if there is one.
+func (o Options) WeightsColumn() string {
 	if o.Recipe == nil {
 		return o.Data.Weights
 	}
-	for _, c := range o.Recipe.Columns {
-		if c.Kind == recipe.Weights {
-			return c.Name
-		}
-	}
-	return ""
+	return o.Recipe.WeightsColumn()
 }
 
 // DefaultKernel is what no Kernel stands for with the training rows of a table of two outcomes.

@@ -39,6 +39,13 @@ func (r *Recipe) WithGaps() *Recipe {
 	return &open
 }
 
+// Filled is the recipe for rows that are fitted to, in which every missing cell is filled.
+func (r *Recipe) Filled() *Recipe {
+	filled := *r
+	filled.Gaps, filled.Open = false, nil
+	return &filled
+}
+
 // WithOpen is the recipe for rows in which some columns may not be known yet.
 func (r *Recipe) WithOpen(columns ...string) *Recipe {
 	open := *r
@@ -210,8 +217,16 @@ func (t *Target) settlePopulation(o *Options) (problem, fix string) {
 }
 
 // Weighted tells whether training rows have weights.
-func (r *Recipe) Weighted() bool {
-	return slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Kind == Weights })
+func (r *Recipe) Weighted() bool { return r.WeightsColumn() != "" }
+
+// WeightsColumn is the column of the weights of training rows, "" if there is none.
+func (r *Recipe) WeightsColumn() string {
+	for _, c := range r.Columns {
+		if c.Kind == Weights {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // Kind says what becomes of a column.

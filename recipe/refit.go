@@ -25,17 +25,15 @@ func (r *Recipe) Refit(t *table.Table) (*Recipe, error) {
 		refitted.Target.count(y)
 	}
 	var weights []float64
-	if r.Weighted() {
-		for i := range r.Columns {
-			if r.Columns[i].Kind != Weights {
-				continue
-			}
-			if weights, err = t.Weights(r.Columns[i].Name, r.Missing...); err != nil {
-				return nil, err
-			}
-			if err = refitted.Target.weigh(t, b.source[i], y, weights); err != nil {
-				return nil, err
-			}
+	for i := range r.Columns {
+		if r.Columns[i].Kind != Weights {
+			continue
+		}
+		if weights, err = t.Weights(r.Columns[i].Name, r.Missing...); err != nil {
+			return nil, err
+		}
+		if err = refitted.Target.weigh(t, b.source[i], y, weights); err != nil {
+			return nil, err
 		}
 	}
 	refitted.Columns = make([]Column, len(r.Columns))
