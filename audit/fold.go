@@ -68,7 +68,7 @@ const concurrentRows = 1000
 // atOnce is how many folds are computed at the same time, and how many steps of each: as many
 // as there are processors, as far as memory goes.
 func (a *Audit) atOnce() (folds, steps int) {
-	views := a.problem.Len() * (len(a.outcomes()) - 1)
+	views := a.problem.Len() * lossep.ViewsOf(a.problem.Recipe)
 	if views > concurrentRows {
 		return 1, 1
 	}
