@@ -127,7 +127,7 @@ func PrepareSettled(ctx context.Context, t *table.Table, o Options) (*Problem, e
 	if !o.DecideCodes {
 		return Prepare(t, o)
 	}
-	t = t.Counting(o.weights())
+	t = t.Counting(o.WeightsColumn())
 	c, err := FindCodes(t, o)
 	if err != nil {
 		return nil, err

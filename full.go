@@ -8,6 +8,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/infer/corrected"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
@@ -77,7 +78,7 @@ func (f *full) infer(ctx context.Context, p *Problem, d methods.Method) (*infer.
 		if err != nil {
 			return nil, err
 		}
-		if m, err = p.link().withUtility(*m, f.process, gp.RowsOf(p.X, rows), taken(p.Weights, rows), tables); err != nil {
+		if m, err = p.link().withUtility(*m, f.process, gp.RowsOf(p.X, rows), indices.Take(p.Weights, rows), tables); err != nil {
 			return nil, fmt.Errorf("utility: %w", err)
 		}
 	}

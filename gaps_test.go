@@ -4,11 +4,13 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/table"
 )
 
 // gapModels are fits of the same rows, each in another representation. Each has no more rows to
@@ -139,5 +141,29 @@ func TestGapsAnywhere(t *testing.T) {
 		if d.Flip != nil && d.Flip.From == "missing" {
 			t.Errorf("row %d: flipped by %+v, which is not known", i, d.Flip)
 		}
+	}
+}
+
+// A model is fitted again by its own recipe to rows with a gap that none had before, which is filled.
+func TestRecipeOfAModelFitsAgain(t *testing.T) {
+	o := autoOptions(t, EP)
+	o.Kernel, o.Data.Impute = "rbf", true
+	whole := wideTable(t, 40, 1, 3)
+	m, err := Fit(t.Context(), whole, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "a,kind,n0,y\n,p,0.5,yes\n" + strings.Repeat("0.1,q,0.2,no\n0.3,p,-0.2,yes\n", 10)
+	o.Recipe = m.Recipe()
+	gap, err := table.Read(t.Context(), strings.NewReader(text), "gap.csv", table.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Fit(t.Context(), gap, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !again.Recipe().Gaps || again.recipe.Gaps {
+		t.Error("rows to be predicted have their gaps filled, or those of a fit have not")
 	}
 }

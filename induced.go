@@ -13,6 +13,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
@@ -247,7 +248,7 @@ func (f induced) infer(ctx context.Context, p *Problem, method Method) (gauss.Ga
 		if err != nil {
 			return nil, nil, err
 		}
-		u, err := p.link().utility(len(rows), taken(p.Weights, rows), tables)
+		u, err := p.link().utility(len(rows), indices.Take(p.Weights, rows), tables)
 		if err != nil {
 			return nil, nil, fmt.Errorf("utility: %w", err)
 		}

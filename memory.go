@@ -22,7 +22,7 @@ func loadBytes(rows, features int) float64 {
 // are read stay, with what corrections need, while the next one is. How large the tables of
 // corrections are is known with the kernels only; see nextBytes.
 func mixtureBytes(r *recipe.Recipe, parts, rows, features int) float64 {
-	views := rows * viewsOf(r)
+	views := rows * ViewsOf(r)
 	each := posterior.FullBytes(rows, features, views)
 	if !several(r) {
 		each += posterior.LeastRefinedBytes(rows)
@@ -33,7 +33,7 @@ func mixtureBytes(r *recipe.Recipe, parts, rows, features int) float64 {
 // nextBytes is what it takes to read one more part of a mixture, while those stay that take so
 // much.
 func nextBytes(sofar float64, r *recipe.Recipe, features int) float64 {
-	return sofar + loadBytes(r.Rows*viewsOf(r), features)
+	return sofar + loadBytes(r.Rows*ViewsOf(r), features)
 }
 
 // bytesOf is about what opinions on one process take, in bytes of memory. What corrections need is
@@ -47,7 +47,7 @@ func bytesOf(opinions []opinion) (most float64) {
 
 // FitBytes is about what Fit takes, in bytes of memory, and at most what the options allow.
 func (p *Problem) FitBytes() float64 {
-	most, rows := float64(p.opt.MaxMemory), p.Len()*viewsOf(p.Recipe)
+	most, rows := float64(p.opt.MaxMemory), p.Len()*ViewsOf(p.Recipe)
 	if p.opt.Induces(rows) {
 		return most // half of it is for views of the rows, and what they leave is not known before
 	}

@@ -233,7 +233,7 @@ func (o Options) Methods(rows int) []Method {
 	if o.Induces(rows) {
 		all = slices.DeleteFunc(all, func(m Method) bool { return !m.byPasses() })
 	}
-	if o.weights() != "" { // see DefaultMethod
+	if o.WeightsColumn() != "" { // see DefaultMethod
 		all = slices.DeleteFunc(all, func(m Method) bool { return m == Corrected })
 	}
 	return all
@@ -244,23 +244,18 @@ func (o Options) Methods(rows int) []Method {
 // average, so that a correction by pairs of them would take a tenth of a second for every
 // decision.
 func (o Options) DefaultMethod(rows int) Method {
-	if o.Induces(rows) || o.weights() != "" {
+	if o.Induces(rows) || o.WeightsColumn() != "" {
 		return EP
 	}
 	return DefaultMethod(rows)
 }
 
-// weights is the column that says how much rows count, if there is one.
-func (o Options) weights() string {
+// WeightsColumn is the one that says how much rows count, if there is one.
+func (o Options) WeightsColumn() string {
 	if o.Recipe == nil {
 		return o.Data.Weights
 	}
-	for _, c := range o.Recipe.Columns {
-		if c.Kind == recipe.Weights {
-			return c.Name
-		}
-	}
-	return ""
+	return o.Recipe.NameOf(recipe.Weights)
 }
 
 // DefaultKernel is what no Kernel stands for with the training rows of a table.
@@ -300,11 +295,11 @@ func (m Method) checkSeveral(number int) error {
 // forSeveral are the options in force for more than two outcomes, given the method that was
 // asked for, which may be none.
 func (o Options) forSeveral(asked Method, r *recipe.Recipe, name string, rows int) (Options, error) {
-	number, views := len(r.Target.Outcomes), rows*viewsOf(r)
+	number, views := len(r.Target.Outcomes), rows*ViewsOf(r)
 	if o.Method = asked; asked == "" {
 		o.Method = EP
 	}
-	o.perRow = viewsOf(r)
+	o.perRow = ViewsOf(r)
 	induces := o.Induces(rows)
 	if o.Kernel == AutoKernel && !induces && views > FullRows {
 		o.Kernel = search.OneForAll // to compare kernels would take an hour
@@ -328,7 +323,7 @@ func (o Options) forSeveral(asked Method, r *recipe.Recipe, name string, rows in
 	o.Inducing = NoInducing
 	if limit := o.rowLimit(rows); o.MaxRows == 0 && views > limit {
 		return o, inputf("max rows", "%s has %d rows of %d outcomes, which are %d views, more than %d: give a sample of at most %d rows, or raise the limit",
-			name, rows, number, views, limit, limit/viewsOf(r))
+			name, rows, number, views, limit, limit/ViewsOf(r))
 	}
 	return o, o.affordable(fmt.Sprintf("%s has %d rows of %d outcomes, which are %d views", name, rows, number, views), views)
 }
@@ -336,8 +331,8 @@ func (o Options) forSeveral(asked Method, r *recipe.Recipe, name string, rows in
 // several tells whether outcomes have a function each: there are more than two, and they have no order.
 func several(r *recipe.Recipe) bool { return !r.Target.Binary() && !r.Target.Ordered }
 
-// viewsOf is how many views of the full process a training row has, and sites.
-func viewsOf(r *recipe.Recipe) int {
+// ViewsOf is how many views of the full process a training row has, and sites.
+func ViewsOf(r *recipe.Recipe) int {
 	if !several(r) {
 		return 1
 	}

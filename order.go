@@ -108,7 +108,7 @@ func (p *Problem) classes() []int {
 // its own.
 func (p *Problem) Folds(groups []int, k int, rng *rand.Rand) ([][]int, error) {
 	order := p.Order()
-	folds, err := compare.GroupFolds(taken(p.classes(), order), taken(groups, order), k, rng)
+	folds, err := compare.GroupFolds(indices.Take(p.classes(), order), indices.Take(groups, order), k, rng)
 	if e := (*compare.FoldError)(nil); errors.As(err, &e) && e.Class != "" {
 		e.Class = "outcome " + table.Quote(p.Recipe.Target.Outcomes[p.Labels[order[e.Of]]])
 	}
@@ -116,7 +116,7 @@ func (p *Problem) Folds(groups []int, k int, rng *rand.Rand) ([][]int, error) {
 		return nil, err
 	}
 	for i, fold := range folds {
-		folds[i] = taken(order, fold)
+		folds[i] = indices.Take(order, fold)
 		slices.Sort(folds[i])
 	}
 	return folds, nil
@@ -150,25 +150,13 @@ func (p *Problem) inOrder(places []int) []int {
 // some is the problem with some of the rows only, in the given order.
 func (p *Problem) some(rows []int) *Problem {
 	q := *p
-	q.X, q.Labels, q.order = gp.RowsOf(p.X, rows), taken(p.Labels, rows), nil
-	q.Weights, q.groups = taken(p.Weights, rows), taken(p.groups, rows)
+	q.X, q.Labels, q.order = gp.RowsOf(p.X, rows), indices.Take(p.Labels, rows), nil
+	q.Weights, q.groups = indices.Take(p.Weights, rows), indices.Take(p.groups, rows)
 	if len(p.stakes) > 1 {
-		q.stakes = taken(p.stakes, rows)
+		q.stakes = indices.Take(p.stakes, rows)
 	}
 	if p.costs.values != nil {
 		q.costs.values = gp.RowsOf(p.costs.values, rows)
 	}
 	return &q
-}
-
-// taken are some of all, nil if there are none.
-func taken[T any](all []T, rows []int) []T {
-	if all == nil {
-		return nil
-	}
-	some := make([]T, len(rows))
-	for k, i := range rows {
-		some[k] = all[i]
-	}
-	return some
 }

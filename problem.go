@@ -64,7 +64,7 @@ type Problem struct {
 // of the target. Rows of weight zero are left out.
 func Prepare(t *table.Table, o Options) (*Problem, error) {
 	asked, askedKernel, all := o.Method, o.Kernel, t
-	t = t.Counting(o.weights())
+	t = t.Counting(o.WeightsColumn())
 	uncounted := all.Len() - t.Len()
 	o, err := o.complete(t)
 	if err != nil {
@@ -81,7 +81,7 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 		return nil, err
 	}
 	p := &Problem{opt: o}
-	if p.Recipe = o.Recipe; p.Recipe == nil {
+	if o.Recipe == nil {
 		var l *recipe.Learned
 		var found *advise.Advice
 		if l, found, err = advise.Learn(t, o.Data); err == nil {
@@ -91,6 +91,7 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 			err = whole // which knows what the rows that count nothing have
 		}
 	} else {
+		p.Recipe = o.Recipe.Filled() // those of models leave gaps
 		p.X, p.Labels, p.Weights, err = encode(p.Recipe, t)
 	}
 	if err != nil {
@@ -113,13 +114,13 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 		return nil, err
 	}
 	if uncounted > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("%d of %s left out for a weight of 0 in %q", uncounted, table.Plural(all.Len(), "row"), o.weights()))
+		p.Notes = append(p.Notes, fmt.Sprintf("%d of %s left out for a weight of 0 in %q", uncounted, table.Plural(all.Len(), "row"), o.WeightsColumn()))
 	}
 	p.coding = p.Recipe.Coding()
 	if err := p.gather(t); err != nil {
 		return nil, err
 	}
-	if err := p.checkTraining(t); err != nil {
+	if err := CheckTraining(t, p.X, p.coding); err != nil {
 		return nil, err
 	}
 	spec := decision.EqualMistakes(p.Recipe.Target.Outcomes...)
@@ -319,30 +320,21 @@ func (p *Problem) cases() gp.Cases { return gp.CasesOf(p.many()) }
 // Stakes is what is at stake in training row i.
 func (p *Problem) Stakes(i int) decision.Stakes { return p.stakes[i%len(p.stakes)] }
 
-// checkTraining does the same for training rows.
-func (p *Problem) checkTraining(t *table.Table) error {
-	row, number, beyond := beyondFarthest(p.X)
-	if !beyond {
-		return nil
-	}
-	at := t.Place(row)
-	at.ColumnName = p.coding.Name(number)
-	at.Msg = fmt.Sprintf("%.3g is too large for a kernel, which takes up to %g", p.X.At(row, number), Farthest)
-	at.Fix = "correct the value, leave the row out, or standardise the columns"
-	return at
-}
-
-// beyondFarthest finds the first feature that is.
-func beyondFarthest(x *mat.Dense) (row, feature int, beyond bool) {
+// CheckTraining refuses the first of the encoded training rows of a table with a feature beyond Farthest.
+func CheckTraining(t *table.Table, x *mat.Dense, c *recipe.Coding) error {
 	n, _ := x.Dims()
 	for i := range n {
 		for k, z := range x.RawRowView(i) {
 			if !(math.Abs(z) <= Farthest) {
-				return i, k, true
+				at := t.Place(i)
+				at.ColumnName = c.Name(k)
+				at.Msg = fmt.Sprintf("%.3g is too large for a kernel, which takes up to %g", z, Farthest)
+				at.Fix = "correct the value, leave the row out, or standardise the columns"
+				return at
 			}
 		}
 	}
-	return 0, 0, false
+	return nil
 }
 
 // Farthest is the largest feature that a model predicts for, or is fitted to. Kernels

@@ -164,10 +164,8 @@ func encode(r *recipe.Recipe, t *table.Table) (x *mat.Dense, labels []int, weigh
 	if labels, err = r.Labels(t); err != nil {
 		return nil, nil, nil, err
 	}
-	for _, c := range r.Columns {
-		if c.Kind == recipe.Weights {
-			weights, err = t.Weights(c.Name, r.Missing...)
-		}
+	if name := r.NameOf(recipe.Weights); name != "" {
+		weights, err = t.Weights(name, r.Missing...)
 	}
 	return x, labels, weights, err
 }

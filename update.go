@@ -15,6 +15,7 @@ import (
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
 	"github.com/lossep/lossep/table"
 )
@@ -137,7 +138,7 @@ func (u *updating) drop() {
 
 // encoded are rows as numbers, by the recipe of the model.
 func (m *Model) encoded(t *table.Table) (p *Problem, err error) {
-	t = t.Counting(Options{Recipe: m.recipe}.weights())
+	t = t.Counting(m.recipe.NameOf(recipe.Weights))
 	p = &Problem{coding: m.coding, costs: costColumns{names: m.costs.names}}
 	if p.X, p.Labels, p.Weights, err = encode(m.recipe, t); err != nil {
 		return nil, err
@@ -147,7 +148,7 @@ func (m *Model) encoded(t *table.Table) (p *Problem, err error) {
 		return nil, AtCaseOf(t, m.utility, values, err)
 	}
 	p.costs.read(p.Len(), values)
-	return p, p.checkTraining(t)
+	return p, CheckTraining(t, p.X, p.coding)
 }
 
 // find finds the training rows that are to be taken away, each once.
@@ -225,7 +226,7 @@ func (u *updating) combine() error {
 		return inputf(what, "no row of %q would be left; fit again", m.recipe.Target.Outcomes[max(0, slices.Index(counts, 0))])
 	}
 	faded := u.fade < 1 || m.summary.Updates != nil && m.summary.Updates.Faded
-	old := taken(m.weights, u.kept)
+	old := indices.Take(m.weights, u.kept)
 	if m.x == nil || !faded && !m.recipe.Weighted() {
 		old = nil
 	} else if old == nil {
@@ -257,7 +258,7 @@ func (u *updating) combine() error {
 		return nil
 	}
 	p.X = stacked(m.x, u.kept, u.x)
-	p.Labels = slices.Concat(taken(m.labels, u.kept), u.labels)
+	p.Labels = slices.Concat(indices.Take(m.labels, u.kept), u.labels)
 	if old != nil {
 		p.Weights = slices.Concat(old, u.weights)
 	}
@@ -387,7 +388,7 @@ func (u *updating) induced(ctx context.Context) (*Model, error) {
 	})
 	state, process, terms := ep.State(), ep.Process(), p.link().terms(u.labels, u.weights)
 	if len(u.gone) > 0 && process.Effects() != nil {
-		gone := p.link().terms(taken(m.labels, u.gone), taken(m.weights, u.gone))
+		gone := p.link().terms(indices.Take(m.labels, u.gone), indices.Take(m.weights, u.gone))
 		set, err := search.WithoutEffects(process, state.Functions, gp.RowsOf(m.x, u.gone), gone, m.coding.Codes())
 		if err != nil {
 			return nil, err
@@ -450,7 +451,7 @@ func (u *updating) before(q gauss.Gaussians, process *gp.Inducing, sites []gauss
 		for _, i := range u.gone {
 			gone = append(gone, sites[i*len(q):(i+1)*len(q)]...)
 		}
-		terms := u.problem.link().terms(taken(u.Model.labels, u.gone), nil)
+		terms := u.problem.link().terms(indices.Take(u.Model.labels, u.gone), nil)
 		told.Times(pass.Gather(process.Shard(gp.RowsOf(u.Model.x, u.gone), terms), gone), -u.fade)
 	}
 	return told

@@ -140,6 +140,38 @@ func TestTestSet(t *testing.T) {
 	}
 }
 
+// A test set with gaps that no training row has is decided as the model decides that is fitted to all of the table.
+func TestGapsOfATestSet(t *testing.T) {
+	text := strings.Split(visits(30, 2), "\n")
+	for _, i := range []int{1, 4, 9} {
+		text[i] = text[i][strings.IndexByte(text[i], ','):]
+	}
+	test := tableOf(t, strings.Join(text, "\n"))
+	o := Options{Test: test, References: 1}
+	o.Fit.Data.Impute = true
+	a, r := visited(t, o)
+	m, err := lossep.Fit(t.Context(), a.table, a.opt.Fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, _, err := m.Recipe().Apply(test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := m.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range r.Decisions {
+		if p := want[d.Row-1].Probabilities[1]; d.Method == "ep" && math.Abs(d.Probabilities[1]-p) > 1e-9 { // but for rounding
+			t.Errorf("row %d: the probability is %v, the model's %v", d.Row, d.Probabilities[1], p)
+		}
+	}
+	if !slices.ContainsFunc(r.FoldModels[0].Notes, func(n string) bool { return strings.Contains(n, "exact posterior") }) {
+		t.Errorf("the notes are %q", r.FoldModels[0].Notes)
+	}
+}
+
 // Probabilities made elsewhere: nothing is fitted, the cost is that of deciding by them,
 // and overconfident ones are mended by recalibration.
 func TestProbabilitiesMadeElsewhere(t *testing.T) {

@@ -210,6 +210,9 @@ func (a *Actions) all() []float64 {
 
 // Nearest is the action that is the closest to a number.
 func (a *Actions) Nearest(x float64) float64 {
+	if a.Choices == nil && a.List == nil && a.Step > 0 { // of two as close the lower
+		return a.From + a.Step*min(max(math.Ceil((x-a.From)/a.Step-0.5), 0), float64(a.Len()-1))
+	}
 	if all := a.all(); all != nil {
 		return slices.MinFunc(all, func(a, b float64) int { return cmp.Compare(math.Abs(a-x), math.Abs(b-x)) })
 	}

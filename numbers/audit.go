@@ -51,6 +51,10 @@ func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *deci
 	if err != nil {
 		return nil, err
 	}
+	t = t.Counting(o.WeightsColumn())
+	if a.Test != nil {
+		a.Test = a.Test.Counting(o.WeightsColumn())
+	}
 	if len(a.Predictions) > 0 && whole.Costs.Actions().Choices != nil {
 		return nil, inputf("prediction", "actions have names here, and a column of numbers is none of them; leave it out")
 	}
@@ -134,7 +138,7 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 	if err != nil {
 		return err
 	}
-	x, _, err := p.Recipe.Apply(test)
+	x, _, err := m.Recipe().Apply(test)
 	if err != nil {
 		return err
 	}
@@ -157,13 +161,17 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 	}
 	a.models = append(a.models, AuditedModel{m.summary.Rows, m.shape.Transform.String() + ", with " + m.noise(), m.recipe.NameEntries(m.Kernel()), m.summary.LogEvidence, m.Warnings()})
 	at := len(a.cases)
-	unconditional := newSample(p.Values)
+	var constants [len(scoredLevels)]float64
+	unconditional := newSample(p.Values, p.Weights)
+	for k, level := range scoredLevels {
+		constants[k] = unconditional.Quantile(level)
+	}
 	for i, d := range all {
 		c := stakes[i%len(stakes)].Choose(d)
 		if err := p.Costs.CheckChoice(c); err != nil {
 			return Located(test.Place(i), err)
 		}
-		a.cases = append(a.cases, newCase(test.Line(i), c, d, y[i], unconditional))
+		a.cases = append(a.cases, newCase(test.Line(i), c, d, y[i], &constants))
 	}
 	if err := a.compare("model", stakes, y, func(i int) float64 { return a.cases[at+i].Action }); err != nil {
 		return err
@@ -171,7 +179,7 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 	for i, c := range a.ways[0].costs[at:] {
 		a.cases[at+i].Cost = c
 	}
-	if err := a.baselines(p, stakes, all, x, y); err != nil {
+	if err := a.baselines(p, stakes, all, test, y); err != nil {
 		return err
 	}
 	for _, name := range a.opt.Predictions {
@@ -220,7 +228,7 @@ const (
 
 // baselines are one action for all, the median of what is predicted, which heeds no costs, and a
 // line through the quantile that is the action.
-func (a *auditing) baselines(p *Problem, stakes []decision.Stake, all []Distribution, x *mat.Dense, y []float64) error {
+func (a *auditing) baselines(p *Problem, stakes []decision.Stake, all []Distribution, test *table.Table, y []float64) error {
 	constant := p.constant(1)
 	if err := a.compare(BestConstant, stakes, y, func(int) float64 { return constant }); err != nil {
 		return err
@@ -234,6 +242,10 @@ func (a *auditing) baselines(p *Problem, stakes []decision.Stake, all []Distribu
 	}
 	if loss, ok := p.stakes[0].Loss.(decision.Pinball); ok && len(p.stakes) == 1 {
 		line := linearQuantile(design(p.coding, p.X), p.Values, p.Weights, loss.Under/(loss.Under+loss.Over))
+		x, _, err := p.Recipe.Apply(test)
+		if err != nil {
+			return err
+		}
 		z := design(p.coding, x)
 		return a.compare(LinearQuantile, stakes, y, func(i int) float64 { return actions.Nearest(mat.Dot(z.RowView(i), line)) })
 	}
@@ -243,8 +255,8 @@ func (a *auditing) baselines(p *Problem, stakes []decision.Stake, all []Distribu
 // constant is the one action that would have cost least in all training rows, if every unit too little
 // had cost so many times as much.
 func (p *Problem) constant(times float64) float64 {
-	if len(p.stakes) == 1 && p.Weights == nil {
-		return scaled(p.stakes[0], times).Choose(newSample(p.Values)).Action
+	if len(p.stakes) == 1 {
+		return scaled(p.stakes[0], times).Choose(newSample(p.Values, p.Weights)).Action
 	}
 	stakes := make([]decision.Stake, len(p.stakes))
 	for i, s := range p.stakes {
@@ -260,7 +272,7 @@ func (p *Problem) constant(times float64) float64 {
 		}
 		return sum
 	})
-	return decision.Stake{Loss: total, Actions: *p.Costs.Actions()}.Best(sample{slices.Min(p.Values), slices.Max(p.Values)})
+	return decision.Stake{Loss: total, Actions: *p.Costs.Actions()}.Best(newSample([]float64{slices.Min(p.Values), slices.Max(p.Values)}, nil))
 }
 
 // scaled is a stake in which every unit too little costs so many times as much.

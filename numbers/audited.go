@@ -126,14 +126,14 @@ var (
 	scoredLevels  = [...]float64{0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95}
 )
 
-// newCase scores what is predicted of a case.
-func newCase(line int, choice decision.NumberChoice, d Distribution, y float64, unconditional sample) CostCase {
+// newCase scores what is predicted of a case, beside the same quantiles of the training rows.
+func newCase(line int, choice decision.NumberChoice, d Distribution, y float64, constants *[len(scoredLevels)]float64) CostCase {
 	c := CostCase{Line: line, Outcome: y, Action: choice.Action, Expected: choice.Expected, crps: d.CRPS(y), logDensity: d.LogDensity(y)}
 	c.to = d.CDF(y)
 	c.from = max(0, min(c.to, 2*d.PIT(y)-c.to)) // below a count, and the same as above for a number
 	for k, p := range scoredLevels {
 		q, loss := d.Quantile(p), decision.Pinball{Under: p, Over: 1 - p}
-		c.pinball[k], c.sampled[k] = loss.Cost(q, y), loss.Cost(unconditional.Quantile(p), y)
+		c.pinball[k], c.sampled[k] = loss.Cost(q, y), loss.Cost(constants[k], y)
 		switch p {
 		case 0.05:
 			c.Low = q

@@ -79,7 +79,7 @@ func counted(y []float64) *Transform {
 		}
 		sum += v / float64(len(y))
 	}
-	if newSample(y).Quantile(0.5) > mostCount {
+	if newSample(y, nil).Quantile(0.5) > mostCount {
 		return nil
 	}
 	return &Transform{Name: "count", Mean: math.Log(sum), Scale: 1}

@@ -63,7 +63,7 @@ func Read(r io.Reader, bytes int64) (m *Model, err error) {
 	return m, err
 }
 
-// Is tells whether a file is a model of numbers.
+// Is tells whether a file is a model of numbers. Others, and what is no model at all, are none.
 func Is(path string, bytes int64) (is bool) {
 	err := modelfile.ReadFile(path, bytes, func(r *modelfile.Reader) error {
 		is = r.Numbers()

@@ -16,6 +16,7 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
@@ -36,6 +37,7 @@ type Problem struct {
 
 	examples *lossep.Examples
 	stakes   []decision.Stake // of each row, or one for all
+	at       func(i int) *table.Error
 	coding   *recipe.Coding
 	opt      lossep.Options
 }
@@ -49,6 +51,8 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	if err := check(o); err != nil {
 		return nil, err
 	}
+	all := t.Len()
+	t = t.Counting(o.WeightsColumn())
 	o.Data.Number = true
 	if o.MaxMemory == 0 {
 		o.MaxMemory = lossep.DefaultMaxMemory
@@ -59,7 +63,7 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	}
 	if o.Recipe != nil {
 		var err error
-		p.Recipe = o.Recipe
+		p.Recipe = o.Recipe.Filled() // those of models leave gaps
 		if p.X, _, err = p.Recipe.Apply(t); err != nil {
 			return nil, err
 		}
@@ -78,7 +82,16 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 		}
 		p.Recipe, p.X, p.Values, p.Weights, p.Notes, p.Findings = l.Recipe, l.X, l.Values, l.Weights, found.Findings.Texts(), found.Findings
 	}
+	if p.Weights != nil && slices.Max(p.Weights) == 0 {
+		return nil, &table.Error{File: t.Name(), ColumnName: o.WeightsColumn(), Msg: "every weight is 0", Fix: "give every row a weight of how often it counts"}
+	}
+	if n := all - t.Len(); n > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("%d of %s left out for a weight of 0 in %q", n, table.Plural(all, "row"), o.WeightsColumn()))
+	}
 	p.coding = p.Recipe.Coding()
+	if err := lossep.CheckTraining(t, p.X, p.coding); err != nil {
+		return nil, err
+	}
 	if low, high := slices.Min(p.Values), slices.Max(p.Values); !(high > low) {
 		return nil, &table.Error{File: t.Name(), ColumnName: p.Recipe.Target.Column, Msg: fmt.Sprintf("the outcome is %v in every row", low), Fix: "name another column, or give rows that differ"}
 	} else if max(math.Abs(low), math.Abs(high)) > lossep.Farthest {
@@ -89,12 +102,12 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 		return nil, err
 	}
 	if !o.NoExamples {
-		order := places(p.Len())
+		order := indices.Of(p.Len())
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.Values[i], p.Values[j]) })
 		p.examples = lossep.ExamplesOf(t, p.Recipe, p.Costs.Columns(), lossep.Evenly(order))
 	}
-	p.arrange()
-	sample := newSample(p.Values)
+	p.arrange(t)
+	sample := newSample(p.Values, p.Weights)
 	return p, p.Costs.Check(p.stakes[0], sample, sample.some(checked))
 }
 
@@ -192,7 +205,7 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 		return best, nil, err
 	}
 	rows := search.Sample(p.Len(), shapeRows, p.opt.Seed)
-	x, y := gp.RowsOf(p.X, rows), taken(p.Values, rows)
+	x, y := gp.RowsOf(p.X, rows), indices.Take(p.Values, rows)
 	var fault error
 	whole := y
 	if counted(p.Values) != nil {
@@ -211,7 +224,7 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 		}
 		for _, f := range families(&t) {
 			s := Shape{Transform: t, Noise: f.Name(), Rows: len(rows)}
-			of := &terms{y: t.all(y), weights: taken(p.Weights, rows), family: f}
+			of := &terms{y: t.all(y), weights: indices.Take(p.Weights, rows), family: f}
 			fit, err := search.Optimise(ctx, k, x, of, search.Options{Seed: p.opt.Seed, Tolerance: 0.1})
 			if ctx.Err() != nil {
 				return best, nil, ctx.Err()
@@ -383,8 +396,7 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 // leaveOneOut predicts and decides every training row without it.
 func (p *Problem) leaveOneOut(m *Model, fit *search.Fit) error {
 	loo := new(LeaveOneOut)
-	sample := newSample(p.Values)
-	constant := p.stakes[0].Choose(sample).Action
+	constant := p.constant(1)
 	sum, squares, variance := 0.0, 0.0, 0.0
 	for i, c := range fit.EP.Cavities {
 		if !c.Proper() {
@@ -400,7 +412,7 @@ func (p *Problem) leaveOneOut(m *Model, fit *search.Fit) error {
 		s := p.Stake(i)
 		choice := s.Choose(d)
 		if err := p.Costs.CheckChoice(choice); err != nil {
-			return fmt.Errorf("training row %d: %w", i+1, err)
+			return Located(p.at(i), err)
 		}
 		loo.LogDensity += w * d.LogDensity(p.Values[i])
 		loo.Cost += w * s.Cost(choice.Action, p.Values[i])
@@ -433,17 +445,6 @@ func mean(x []float64) float64 {
 		sum += v / float64(len(x))
 	}
 	return sum
-}
-
-func taken[T any](all []T, rows []int) []T {
-	if all == nil {
-		return nil
-	}
-	some := make([]T, len(rows))
-	for k, i := range rows {
-		some[k] = all[i]
-	}
-	return some
 }
 
 var _ gp.TunedTerms = (*terms)(nil)

@@ -260,7 +260,7 @@ func (r Row) Bind(costs *decision.NumberCosts) (decision.Stake, error) {
 // under those that are predicted of a case.
 func (m *Model) Check(costs *decision.NumberCosts, s decision.Stake, d Distribution) error {
 	if m.values != nil {
-		sample := newSample(m.values)
+		sample := newSample(m.values, m.weights)
 		return costs.Check(s, sample, sample.some(checked))
 	}
 	outcomes := make([]float64, checked)

@@ -5,13 +5,15 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/table"
 )
 
 // arrange puts the rows into an order that depends on what they hold alone: a model does not depend on
 // how a table is ordered, neither by what is dealt at random nor by the last bits of sums.
-func (p *Problem) arrange() {
+func (p *Problem) arrange(t *table.Table) {
 	digests := p.Recipe.RoundedDigests(p.X)
-	order := places(p.Len())
+	order := indices.Of(p.Len())
 	slices.SortStableFunc(order, func(i, j int) int {
 		if c := cmp.Or(cmp.Compare(digests[i], digests[j]), cmp.Compare(p.Values[i], p.Values[j])); c != 0 {
 			return c
@@ -21,17 +23,9 @@ func (p *Problem) arrange() {
 		}
 		return cmp.Compare(p.Weights[i], p.Weights[j])
 	})
-	p.X, p.Values, p.Weights = gp.RowsOf(p.X, order), taken(p.Values, order), taken(p.Weights, order)
+	p.at = func(i int) *table.Error { return t.Place(order[i]) }
+	p.X, p.Values, p.Weights = gp.RowsOf(p.X, order), indices.Take(p.Values, order), indices.Take(p.Weights, order)
 	if len(p.stakes) > 1 {
-		p.stakes = taken(p.stakes, order)
+		p.stakes = indices.Take(p.stakes, order)
 	}
-}
-
-// places are the numbers below n.
-func places(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }

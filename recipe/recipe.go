@@ -39,6 +39,13 @@ func (r *Recipe) WithGaps() *Recipe {
 	return &open
 }
 
+// Filled is the recipe for rows that are fitted to, in which every missing cell is filled.
+func (r *Recipe) Filled() *Recipe {
+	filled := *r
+	filled.Gaps, filled.Open = false, nil
+	return &filled
+}
+
 // WithOpen is the recipe for rows in which some columns may not be known yet.
 func (r *Recipe) WithOpen(columns ...string) *Recipe {
 	open := *r

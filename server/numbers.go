@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -114,6 +115,8 @@ func (s *Server) openNumbers(source Source, room int64) (*served, error) {
 		return nil, errors.New("its outcome is a number, whose actions have no capacity; serve it without one")
 	case s.config.Record != nil:
 		return nil, errors.New("its outcome is a number, and decisions on numbers cannot be recorded; serve it without a recording")
+	case model.Costs().Actions().Len() > maxNumberSteps:
+		return nil, fmt.Errorf("its costs have %d actions, and at most %d are looked at in every row; fit it with a longer step between them", model.Costs().Actions().Len(), maxNumberSteps)
 	}
 	m := &served{name: source.Name, digest: digest, held: model, numbers: model, readers: s.newReaders(model.Recipe())}
 	m.description, err = describeNumbers(m, source.Examples)
@@ -241,7 +244,7 @@ func (s *Server) predictNumbers(ctx context.Context, x *exchange, m *served, b *
 	return nil
 }
 
-// decideCases chooses actions for rows; costs that are formulas take a place among long computations.
+// decideCases chooses actions for rows, in a place among long computations.
 func (s *Server) decideCases(ctx context.Context, x *exchange, d *service.NumberDecider, r *rows.Rows, cases []service.NumberCase) error {
 	ctx = s.long(ctx, x)
 	if err := s.computations.enter(ctx); err != nil {

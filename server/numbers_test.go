@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -18,7 +19,9 @@ import (
 )
 
 // demand is a model of what is sold by day and heat.
-var demand = sync.OnceValue(func() *numbers.Model {
+var demand = sync.OnceValue(func() *numbers.Model { return demandOf(must(decision.ParseNumberCosts("under=15,over=5"))) })
+
+func demandOf(costs *decision.NumberCosts) *numbers.Model {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var b strings.Builder
 	b.WriteString("day,heat,price,sold\n")
@@ -30,10 +33,20 @@ var demand = sync.OnceValue(func() *numbers.Model {
 	if err != nil {
 		panic(err)
 	}
-	costs := must(decision.ParseNumberCosts("under=15,over=5"))
 	p := must(numbers.Prepare(t, lossep.Options{Data: recipe.Options{Target: "sold"}, Kernel: "linear + constant", Seed: 1}, costs))
 	return must(p.Fit(context.Background()))
-})
+}
+
+// A model whose costs have more actions than a request may ask for is not served.
+func TestModelOfTooManyActions(t *testing.T) {
+	costs := new(decision.NumberCosts)
+	if err := json.Unmarshal([]byte(`{"under":15,"over":5,"action":{"from":0,"to":90,"step":0.04}}`), costs); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Config{Models: []Source{source(t, "demand", demandOf(costs))}}); err == nil || !strings.Contains(err.Error(), "2251 actions") {
+		t.Errorf("it is served: %v", err)
+	}
+}
 
 func demandServer(t testing.TB) *Server {
 	return newServer(t, func(c *Config) { c.Models = append(c.Models, source(t, "demand", demand())) })

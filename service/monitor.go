@@ -124,9 +124,7 @@ func decided(m *lossep.Model, t *table.Table) (*monitor.Cases, error) {
 		probabilities[i] = p.Probabilities
 	}
 	if posterior.Gaps(x) { // what rows are like is compared with cells filled
-		filled := *m.Recipe()
-		filled.Gaps = false
-		if x, _, err = filled.Apply(t); err != nil {
+		if x, _, err = m.Recipe().Filled().Apply(t); err != nil {
 			return nil, err
 		}
 	}

@@ -83,17 +83,26 @@ func utf16Text(r *bufio.Reader) io.Reader {
 	return unicode.UTF16(order, unicode.UseBOM).NewDecoder().Reader(r)
 }
 
+// Compressed tells whether a file that begins so is decompressed as it is read.
+func Compressed(begin []byte) bool { return isGzip(begin) || isBzip2(begin) }
+
+func isGzip(begin []byte) bool { return bytes.HasPrefix(begin, []byte{0x1f, 0x8b}) }
+
+func isBzip2(begin []byte) bool {
+	return len(begin) >= 4 && bytes.HasPrefix(begin, []byte("BZh")) && begin[3] >= '1' && begin[3] <= '9'
+}
+
 // decompress looks for the magic bytes of gzip and bzip2.
 func decompress(plain *bufio.Reader, file string) (*bufio.Reader, error) {
 	magic, _ := plain.Peek(4)
 	switch {
-	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+	case isGzip(magic):
 		unzipped, err := gzip.NewReader(plain)
 		if err != nil {
 			return nil, &Error{File: file, Msg: "broken gzip data: " + err.Error(), Fix: "compress the file again", Err: err}
 		}
 		return bufio.NewReaderSize(unzipped, sampleBytes), nil
-	case len(magic) == 4 && bytes.HasPrefix(magic, []byte("BZh")) && magic[3] >= '1' && magic[3] <= '9':
+	case isBzip2(magic):
 		return bufio.NewReaderSize(bzip2.NewReader(plain), sampleBytes), nil
 	}
 	return plain, nil

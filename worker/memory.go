@@ -123,5 +123,5 @@ func rowBytes(m *lossep.Model) float64 {
 	if inducing := m.Summary().Inducing; inducing != nil {
 		seen = inducing.Points
 	}
-	return 3*8*float64(seen)*float64(len(m.Utility().Outcomes())-1) + 2*8*float64(m.Recipe().Dim())
+	return 3*8*float64(seen)*float64(lossep.ViewsOf(m.Recipe())) + 2*8*float64(m.Recipe().Dim())
 }

@@ -236,7 +236,10 @@ func (j *job) load(ctx context.Context) (any, []Tensor, error) {
 // keepWithFile is keep of a new model, and its file.
 func (s *session) keepWithFile(m *lossep.Model, notes []string, work *budget.Share) (*Described, []Tensor, error) {
 	model, err := file(m)
-	return s.keep(m, notes, work), []Tensor{model}, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.keep(m, notes, work), []Tensor{model}, nil
 }
 
 // file is a model as a tensor.

@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/service"
 )
 
@@ -191,8 +191,8 @@ func (t *tools) call(ctx context.Context, of tool, known map[string]any, argumen
 		return "", err
 	}
 	model, _ := given["model"].(string)
-	numbers := hasNumbers(t.models[model], t.memory)
-	if numbers {
+	ofNumbers := numbers.Is(t.models[model], t.memory)
+	if ofNumbers {
 		if of.defaults["why"] != "" {
 			return "", usagef("%s: it is for models whose outcomes are categories, and that of %s is a number; ask decide", of.name, model)
 		}
@@ -210,14 +210,14 @@ func (t *tools) call(ctx context.Context, of tool, known map[string]any, argumen
 		defer os.RemoveAll(folder) // it is of no further use
 		args = slices.Insert(args, 1, "--out="+filepath.Join(folder, "audit"))
 	}
-	out, said := &bounded{}, &bounded{}
+	out, said := &bounded{}, new(tail)
 	code := run(ctx, args, strings.NewReader(""), out, said)
-	notes := of.named(strings.TrimSpace(said.text.String()))
+	notes := of.named(strings.TrimSpace(string(*said)))
 	if begin := strings.LastIndex("\n"+notes, "\nlossep: "); begin >= 0 { // the error, after notes on the way to it
 		notes = strings.TrimPrefix(notes[begin:], "lossep: ")
 	}
 	switch {
-	case out.over && numbers:
+	case out.over && ofNumbers:
 		return "", usagef("the answer has more than %d bytes; give the command a table with fewer rows", mostAnswered)
 	case out.over:
 		return "", usagef("the answer has more than %d bytes; ask for fewer rows by top, or for larger windows", mostAnswered)
@@ -230,17 +230,6 @@ func (t *tools) call(ctx context.Context, of tool, known map[string]any, argumen
 	}
 	answer, _, _ := strings.Cut(out.text.String(), "\nreport  ") // the folder is gone
 	return strings.TrimSpace(answer + "\n" + notes), nil
-}
-
-// hasNumbers tells whether a model file is one whose outcome is a number. What else is wrong with it, the command says.
-func hasNumbers(path string, memory int64) (is bool) {
-	if path != "" {
-		_ = modelfile.ReadFile(path, memory, func(r *modelfile.Reader) error {
-			is = r.Numbers()
-			return nil
-		})
-	}
-	return is
 }
 
 // writtenFlags are options as commands write them.
@@ -351,5 +340,14 @@ func (b *bounded) Write(p []byte) (int, error) {
 	if b.over = b.over || b.text.Len()+len(p) > mostAnswered; !b.over {
 		b.text.Write(p)
 	}
+	return len(p), nil
+}
+
+// tail keeps the end of what is written, as errors come last, as far as an answer may be long.
+type tail []byte
+
+func (t *tail) Write(p []byte) (int, error) {
+	all := append(*t, p...)
+	*t = append(all[:0], all[max(0, len(all)-mostAnswered):]...)
 	return len(p), nil
 }

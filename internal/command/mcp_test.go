@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -192,7 +193,10 @@ func TestToolsReadRegularFiles(t *testing.T) {
 	}
 	_, ask := asked(t, in("past"), in("new.csv"))
 	if err := os.Symlink(in("outside.parquet"), in("past", "b.parquet")); err != nil {
-		t.Skip(err)
+		if runtime.GOOS == "windows" {
+			t.Skip(err) // where links take a privilege
+		}
+		t.Fatal(err)
 	}
 	link := in("past", "b.parquet") + ": it is no regular file"
 	if text, wrong := ask("audit", `{"table":"past","target":"sold","outcome":"number"}`); !wrong || !strings.Contains(text, link) {
@@ -209,5 +213,17 @@ func TestToolsReadRegularFiles(t *testing.T) {
 	}
 	if text, wrong := ask("audit", `{"table":"new.csv","target":"sold","outcome":"number"}`); !wrong || !strings.Contains(text, "it is neither a regular file nor a folder") {
 		t.Errorf("a device: %s", text)
+	}
+}
+
+// What a command says is kept from its end, where the error is, however much there is before it.
+func TestTailKeepsTheError(t *testing.T) {
+	var said tail
+	for range 1000 {
+		fmt.Fprintln(&said, "a note that is as long as notes on columns are wont to be")
+	}
+	fmt.Fprintln(&said, "lossep: the error")
+	if !strings.HasSuffix(string(said), "be\nlossep: the error\n") || len(said) > mostAnswered {
+		t.Errorf("%d bytes, which end with %q", len(said), said[len(said)-40:])
 	}
 }

@@ -244,7 +244,7 @@ func (in *tableInput) about() (rows int) {
 	if len(in.files) == 0 || in.made == workbook {
 		return 0
 	}
-	const most = 1 << 30 // bytes, read in half a second
+	const most = 1 << 30 // bytes, of which nobody waits long for the lines to be counted
 	f, ok := in.files[0].(*os.File)
 	if !ok {
 		return 0
@@ -255,7 +255,7 @@ func (in *tableInput) about() (rows int) {
 	piece, last := make([]byte, 1<<16), byte('\n')
 	for at := int64(0); ; {
 		n, err := f.ReadAt(piece, at)
-		if at == 0 && bytes.HasPrefix(piece[:n], []byte{0x1f, 0x8b}) { // compressed
+		if at == 0 && table.Compressed(piece[:n]) {
 			return 0
 		}
 		if at += int64(n); n > 0 {

@@ -9,3 +9,15 @@ func Of(n int) []int {
 	}
 	return all
 }
+
+// Take are the elements of a list with some numbers; nil stays nil.
+func Take[T any](all []T, numbers []int) []T {
+	if all == nil {
+		return nil
+	}
+	some := make([]T, len(numbers))
+	for k, i := range numbers {
+		some[k] = all[i]
+	}
+	return some
+}
