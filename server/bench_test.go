@@ -6,17 +6,22 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/internal/budget"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/server/rows"
 )
 
-// large is a server with a model of 1000 training rows and 20 columns.
-var large = sync.OnceValue(func() *Server {
+// largeModel has 1000 training rows and 20 columns; large is a server with it.
+var largeModel = sync.OnceValue(func() *lossep.Model {
 	rng := rand.New(rand.NewPCG(3, 3))
 	var b bytes.Buffer
 	for j := range 20 {
@@ -32,8 +37,11 @@ var large = sync.OnceValue(func() *Server {
 		}
 		b.WriteString(map[bool]string{true: "bad\n", false: "good\n"}[sum > 0])
 	}
-	m := fitted(tbPanics{}, b.Bytes(), "fn=5,fp=1", lossep.EP)
-	s, err := New(Config{Models: []Source{source(tbPanics{}, "large", m)}})
+	return fitted(tbPanics{}, b.Bytes(), "fn=5,fp=1", lossep.EP)
+})
+
+var large = sync.OnceValue(func() *Server {
+	s, err := New(Config{Models: []Source{source(tbPanics{}, "large", largeModel())}})
 	if err != nil {
 		panic(err)
 	}
@@ -76,6 +84,51 @@ func BenchmarkDecideHandler(b *testing.B) {
 			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 		})
 	}
+}
+
+// BenchmarkExpectedServing says what requests are to be expected of several cores that each work
+// on one, by the processor time of requests on one core and what cores lose to each other; and how
+// long one request of a thousand rows takes, whose predictions all cores share. Predictions are
+// made by goroutines that take requests together, so they are recorded by themselves.
+func BenchmarkExpectedServing(b *testing.B) {
+	s, m := large(), largeModel()
+	// request is how long one of n rows takes in the goroutine that serves it, and its predictions.
+	request := func(n int, body string) (time.Duration, tasks.Work) {
+		serving := tasks.Record(64, func() {
+			r := httptest.NewRequest(http.MethodPost, "/v1/models/large/decide", strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			if s.Handler().ServeHTTP(w, r); w.Code != http.StatusOK {
+				b.Fatal(w.Body)
+			}
+		})
+		rng := rand.New(rand.NewPCG(5, 5))
+		x := mat.NewDense(n, 20, nil)
+		x.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, x)
+		return serving.Total(), tasks.Record(64, func() {
+			if _, err := m.Decide(x); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+	one, thousand := largeBody(1), largeBody(1000)
+	for b.Loop() {
+		took, mean := make([]float64, 2000), 0.0
+		for i := range took {
+			serving, predicting := request(1, one)
+			took[i] = (serving + predicting.Total()).Seconds()
+			mean += took[i] / float64(len(took))
+		}
+		slices.Sort(took)
+		serving, predicting := request(1000, thousand)
+		for _, cores := range []int{1, 2, 4, 16, 64} {
+			speed := tasks.Speed(cores)
+			b.ReportMetric(float64(cores)*speed/mean, fmt.Sprintf("single/s-at-%d", cores))
+			b.ReportMetric(1e6*took[len(took)*99/100]/speed, fmt.Sprintf("p99-us-at-%d", cores))
+			b.ReportMetric(1e3*(serving+predicting.On(cores)).Seconds()/speed, fmt.Sprintf("thousand-ms-at-%d", cores))
+		}
+	}
+	b.ReportMetric(0, "ns/op") // the time of the benchmark itself says nothing
 }
 
 // Reading rows of 20 columns, without predicting them.

@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"flag"
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,10 +11,6 @@ import (
 )
 
 var coresData = flag.String("data", "", "folder with mammography.csv, credit.csv and flights.csv, for BenchmarkExpectedSpeedup")
-
-// slowing is what twice as many cores leave of the speed of each: they share memory, caches and
-// power. It is fitted to commands that were timed on 2, 4 and 16 cores (docs/research/scale.md).
-const slowing = 0.9
 
 // BenchmarkExpectedSpeedup says how many times faster commands are to be expected on several cores
 // than on one: by the durations of all tasks, as they are on one core, scheduled on more that slow
@@ -59,7 +54,7 @@ func BenchmarkExpectedSpeedup(b *testing.B) {
 				b.ReportMetric(one, "one-core-s")
 				b.ReportMetric(work.Outside().Seconds(), "alone-s")
 				for cores, unit := range map[int]string{2: "times-at-2", 4: "times-at-4", 16: "times-at-16", most: "times-at-64"} {
-					b.ReportMetric(one/work.On(cores).Seconds()*math.Pow(slowing, math.Log2(float64(cores))), unit)
+					b.ReportMetric(one/work.On(cores).Seconds()*tasks.Speed(cores), unit)
 				}
 				b.ReportMetric(100*(1-one/(16*work.On(16).Seconds())), "%waiting-at-16")
 			}
