@@ -199,7 +199,7 @@ func (p *Problem) tuned(logs []float64) *Problem {
 }
 
 // splitKernel takes the effects out of the kernel. Those that nobody asked for are left out
-// where there can be none.
+// where there can be none, and of more than two outcomes, where passes with them take too long.
 func (p *Problem) splitKernel(asked string) (err error) {
 	why := ""
 	switch {
@@ -208,7 +208,7 @@ func (p *Problem) splitKernel(asked string) (err error) {
 	case p.opt.Elsewhere != nil:
 		why = "effects are learnt on one machine; leave them out where rows are gone over elsewhere"
 	}
-	if p.opt.Kernel == AutoKernel && why == "" && !(several(p.Recipe) && p.Len() <= FullRows) {
+	if p.opt.Kernel == AutoKernel && why == "" && !several(p.Recipe) {
 		p.effects = &effectTerms{texts: []string{AutoEffects}, auto: true}
 		return nil
 	}
@@ -217,7 +217,7 @@ func (p *Problem) splitKernel(asked string) (err error) {
 	}
 	if why != "" && hasEffects(asked) {
 		return inputf("kernel", "%s", why)
-	} else if why != "" {
+	} else if why != "" || several(p.Recipe) && !hasEffects(asked) {
 		p.effects = nil
 		return nil
 	}

@@ -96,7 +96,9 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.Terms, 
 	for round, final := 1, false; ; round++ {
 		passes := effectPasses
 		if final {
-			passes, settings.Tolerance = finalPasses, finalTolerance(n)
+			passes, settings.Tolerance, settings.MaxPasses = finalPasses, finalTolerance(n), 0
+		} else if gp.Functions(terms) > 1 {
+			settings.MaxPasses = roundPasses
 		}
 		bound, err := fit.Run(ctx, passes, tolerance, o.Progress)
 		if err != nil {
@@ -140,6 +142,10 @@ func Effects(p *gp.Inducing, q gauss.Gaussians, x *mat.Dense, terms gp.Terms, co
 
 // roundTolerance is that of the process while effects still move.
 const roundTolerance = 1e-2
+
+// roundPasses is the most passes of the process in a round where terms couple functions: steps become
+// shorter slowly, a pass takes longer than those of the effects, and the next round goes on from there.
+const roundPasses = 2
 
 // weigh finds the evidence and the bound of a process with effects. That of the process given
 // what is known of the effects is lower by their divergence from the prior.
