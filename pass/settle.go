@@ -14,9 +14,11 @@ type Settings struct {
 	Sweeps int
 	// Tolerance is how far the last pass may have moved q, in its own metric: no view's
 	// mean by more standard deviations than that, and no variance by √2 times as much,
-	// relatively. 0 stands for 1e-6. Where steps become shorter by a constant factor, as they do near a
-	// fixed point, the way that is left after the pass counts in its place, if that is shorter.
+	// relatively. 0 stands for 1e-6.
 	Tolerance float64
+	// Ahead says that the way that is left after a pass counts in place of its step, where steps become
+	// shorter by a constant factor, as they do near a fixed point.
+	Ahead bool
 	// MaxPasses bounds the work; 0 stands for 200.
 	MaxPasses int
 	// Warm says that the engine's sites are a start; otherwise they are emptied.
@@ -185,7 +187,11 @@ func (s *settling) run(ctx context.Context, o Options) error {
 			if s.opt.Trace != nil {
 				s.opt.Trace(Step{s.status.Sweeps, s.status.Residual, o.Damping, Objective(o.Rule, s.q, sums.Value)})
 			}
-			if sums.Skipped == 0 && wayLeft(before, step) <= s.opt.Tolerance {
+			left := step
+			if s.opt.Ahead {
+				left = wayLeft(before, step)
+			}
+			if sums.Skipped == 0 && left <= s.opt.Tolerance {
 				s.status.Converged = true
 				return nil
 			}

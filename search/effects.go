@@ -66,7 +66,7 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.Terms, 
 			return nil, nil, err
 		}
 	}
-	settings := pass.Settings{Rule: infer.Propagation{Power: o.Power}, Sweeps: o.Sweeps, Tolerance: finalTolerance(n), Warm: true}
+	settings := pass.Settings{Rule: infer.Propagation{Power: o.Power}, Sweeps: o.Sweeps, Tolerance: finalTolerance(n), Ahead: n > SearchRows, Warm: true}
 	out := *f
 	out.draft = false
 	if len(fit.Effects()) == 0 {

@@ -654,3 +654,20 @@ func TestPointsAreChosenByEachTerm(t *testing.T) {
 		}
 	}
 }
+
+// A kernel of few dimensions has as many points, and not all that there may be for what hardly varies.
+func TestInduceFewDimensions(t *testing.T) {
+	const n, d = 800, 3
+	x, terms := problems.Smooth(n, d, 4)
+	k, err := kernel.Parse("linear + constant + rbf(variance=1e-7, lengthscale=0.3)", d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Induce(context.Background(), k, x, terms, InduceOptions{Memory: 1 << 28, Fixed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := f.Process.Dim(); m < d+1 || m > 2*(d+1) || f.Share > noShare {
+		t.Errorf("%d points leave %g of the variance", m, f.Share)
+	}
+}

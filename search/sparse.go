@@ -129,7 +129,7 @@ func (e *sparse) run(ctx context.Context, p *gp.Inducing, before *pass.Result, t
 	if tolerance *= looser; tolerance == 0 {
 		tolerance = finalTolerance(e.rows())
 	}
-	o := pass.Settings{Rule: e.options.Rule, Sweeps: e.options.Sweeps, Tolerance: tolerance, Trace: e.trace, Warm: e.engine != nil}
+	o := pass.Settings{Rule: e.options.Rule, Sweeps: e.options.Sweeps, Tolerance: tolerance, Ahead: e.rows() > SearchRows, Trace: e.trace, Warm: e.engine != nil}
 	if e.converged == p {
 		o.From = before
 	} else {
