@@ -63,6 +63,15 @@ func (p Poisson) MeanLog(m, v float64) (l, d1, d2 float64) {
 	return l - p.Y*v/2, d1, d2
 }
 
+// Raise implements Raiser: the term of the count αY with the mean αe^f.
+func (p Poisson) Raise(alpha float64) Factor {
+	to, more := Poisson{alpha * p.Y}, 0.0
+	if p.Y > 0 {
+		more = alpha*stirling(p.Y) - stirling(to.Y)
+	}
+	return moved{to, math.Log(alpha), more}
+}
+
 // NegativeBinomial is the term of a count Y with mean e^f whose variance is larger than its mean:
 // μ + μ²/Size, which is that of a Poisson count for Size → ∞.
 type NegativeBinomial struct {
@@ -99,6 +108,15 @@ func (n NegativeBinomial) LogMean(m, v float64) (l, d1, d2 float64) {
 // MeanLog implements Factor by quadrature.
 func (n NegativeBinomial) MeanLog(m, v float64) (l, d1, d2 float64) {
 	return expect(n.Log, m, v, feature{math.Log(n.Size), math.Pi})
+}
+
+// Raise implements Raiser: the term of the count αY with the mean αe^f and the size αSize.
+func (n NegativeBinomial) Raise(alpha float64) Factor {
+	to, more := NegativeBinomial{alpha * n.Y, alpha * n.Size}, 0.0
+	if n.Y > 0 {
+		more = alpha*peak(n, math.Log(n.Y)) - peak(to, math.Log(to.Y))
+	}
+	return moved{to, math.Log(alpha), more}
 }
 
 // averaged is log E t(f) of a count y, whose log t is concave and has its maximum at log y.

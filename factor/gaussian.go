@@ -25,3 +25,9 @@ func (g Gaussian) MeanLog(m, v float64) (l, d1, d2 float64) {
 	l, d1, d2 = g.LogMean(m, 0)
 	return l - 0.5*v/g.Variance, d1, d2
 }
+
+// Raise implements Raiser: a normal density of the variance Variance/α.
+func (g Gaussian) Raise(alpha float64) Factor {
+	to := Gaussian{g.Y, g.Variance / alpha}
+	return moved{to, 0, alpha*peak(g, g.Y) - peak(to, g.Y)}
+}

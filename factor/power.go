@@ -6,9 +6,43 @@ import (
 	"github.com/lossep/lossep/internal/finite"
 )
 
+// Raiser is a Factor whose powers have a form of their own.
+type Raiser interface {
+	Factor
+	Raise(alpha float64) Factor
+}
+
+// Raise is the term tᵅ, α > 0: what power expectation propagation exchanges at a time, and a case
+// that counts less than once.
+func Raise(t Factor, alpha float64) Factor {
+	if r, ok := t.(Raiser); ok {
+		return r.Raise(alpha)
+	}
+	return Power{Of: t, Alpha: alpha}
+}
+
+// moved is the term e^more·t(f + by).
+type moved struct {
+	of       Factor
+	by, more float64
+}
+
+func (t moved) Log(f float64) (l, d1, d2 float64) { return t.raised(t.of.Log(f + t.by)) }
+
+func (t moved) LogMean(m, v float64) (l, d1, d2 float64) { return t.raised(t.of.LogMean(m+t.by, v)) }
+
+func (t moved) MeanLog(m, v float64) (l, d1, d2 float64) { return t.raised(t.of.MeanLog(m+t.by, v)) }
+
+func (t moved) raised(l, d1, d2 float64) (_, _, _ float64) { return l + t.more, d1, d2 }
+
+// peak is log t(f), without derivatives.
+func peak(t Factor, f float64) float64 {
+	l, _, _ := t.Log(f)
+	return l
+}
+
 // Power is the term tᵅ, α ≥ 0, for a t that bends near zero over about one, as the
-// probability of an outcome does: what power expectation propagation exchanges at a time, and
-// a case that counts less than once.
+// probability of an outcome does.
 type Power struct {
 	Of    Factor
 	Alpha float64

@@ -31,11 +31,38 @@ func (t StudentT) Log(f float64) (l, d1, d2 float64) {
 }
 
 // LogMean implements Factor: Z = E N(Y; m, v + Scale²/λ), by the trapezoidal rule in u = log λ.
+func (t StudentT) LogMean(m, v float64) (l, d1, d2 float64) { return studentPower{t, 1}.LogMean(m, v) }
+
+// Raise implements Raiser.
+func (t StudentT) Raise(alpha float64) Factor { return studentPower{t, alpha} }
+
+// studentPower is tᵅ ∝ (1 + (Y − f)²/(DF·Scale²))⁻ᵃ, a = α(DF + 1)/2: a mixture of normals again, with
+// weights that are no probabilities,
 //
-// The integrand is analytic for |Im u| < π/2 and has the width √(2/DF) of a gamma density, which
+//	tᵅ ∝ ∫ λ^(a − ½) e^(−λDF/2) N(Y; f, Scale²/λ) d log λ.
+type studentPower struct {
+	StudentT
+	alpha float64
+}
+
+// Log implements Factor.
+func (t studentPower) Log(f float64) (l, d1, d2 float64) {
+	l, d1, d2 = t.StudentT.Log(f)
+	return t.alpha * l, t.alpha * d1, t.alpha * d2
+}
+
+// MeanLog implements Factor.
+func (t studentPower) MeanLog(m, v float64) (l, d1, d2 float64) {
+	l, d1, d2 = t.StudentT.MeanLog(m, v)
+	return t.alpha * l, t.alpha * d1, t.alpha * d2
+}
+
+// LogMean implements Factor.
+//
+// The integrand is analytic for |Im u| < π/2 and has the width √(1/a) of a gamma density, which
 // bound the step for an error of e^−32; it falls at least as e^(u·DF/2) to the left of where an outlier
-// puts it, and double exponentially to the right.
-func (t StudentT) LogMean(m, v float64) (l, d1, d2 float64) {
+// puts it, of a power as e^(ua) to the left of where Scale²/λ is v, too, and double exponentially to the right.
+func (t studentPower) LogMean(m, v float64) (l, d1, d2 float64) {
 	if !finite.All(m, v) {
 		return noNumbers()
 	}
@@ -43,7 +70,7 @@ func (t StudentT) LogMean(m, v float64) (l, d1, d2 float64) {
 	if sd <= straightT*math.Hypot(e, t.Scale*math.Sqrt(t.DF)) {
 		return t.Log(m)
 	}
-	nodes := t.scales(e, 1)
+	nodes := t.scales(e, v, 1)
 	top := math.Inf(-1)
 	for k := range nodes {
 		n := &nodes[k]
@@ -74,22 +101,28 @@ type scaled struct {
 	variance, log float64
 }
 
-// scales are nodes for a measurement at the distance e, so many times as far apart as they can be
-// for an error of e^−32.
-func (t StudentT) scales(e, apart float64) []scaled {
-	half := t.DF / 2
+// scales are nodes for a measurement at the distance e from what has the variance v, so many times as far
+// apart as they can be for an error of e^−32.
+func (t studentPower) scales(e, v, apart float64) []scaled {
+	half, a := t.DF/2, t.alpha*(t.DF+1)/2
 	h := apart * min(0.25, 1.1/math.Sqrt(t.DF+1))
-	outlier := math.Log((t.DF+1)/t.DF) - 2*math.Log(math.Hypot(1, e/(t.Scale*math.Sqrt(t.DF))))
-	lo := min(0, outlier) - 80/t.DF - 9*math.Sqrt(2/(t.DF+1))
-	hi := 0.1 + min(math.Sqrt(160/t.DF), math.Log(41+80/t.DF))
-	n := int((hi-lo)/h) + 1
+	outlier := math.Log(a/half) - 2*math.Log(math.Hypot(1, e/(t.Scale*math.Sqrt(t.DF))))
+	lo := min(0, outlier) - 40/half
 	norm, _ := math.Lgamma(half)
-	norm = half*math.Log(half) - norm + math.Log(h)
-	nodes := make([]scaled, n)
+	norm = half*math.Log(half) - norm
+	if t.alpha != 1 {
+		lo = min(0, outlier, 2*math.Log(t.Scale)-math.Log(v)) - 40/a
+		peak, _, _ := t.Log(t.Y)
+		norm, _ = math.Lgamma(a)
+		norm = peak + a*math.Log(half) - norm + 0.5*logTwoPi + math.Log(t.Scale)
+	}
+	lo -= 9 / math.Sqrt(a)
+	hi := 0.1 + min(math.Sqrt(160/t.DF), math.Log(41+80/t.DF))
+	nodes := make([]scaled, int((hi-lo)/h)+1)
 	for k := range nodes {
 		u := hi - float64(k)*h
 		lambda := math.Exp(u)
-		nodes[k] = scaled{t.Scale * t.Scale / lambda, norm + half*(u-lambda)}
+		nodes[k] = scaled{t.Scale * t.Scale / lambda, norm + math.Log(h) + (a-0.5)*u - half*lambda}
 	}
 	return nodes
 }
@@ -97,7 +130,7 @@ func (t StudentT) scales(e, apart float64) []scaled {
 // Mixture are variances and weights of normals that make the noise, adding up to one: what is
 // normal in f is averaged over it by them, to 1e-7.
 func (t StudentT) Mixture() (variances, weights []float64) {
-	for _, n := range t.scales(0, 1.4) {
+	for _, n := range (studentPower{t, 1}).scales(0, 0, 1.4) {
 		if w := math.Exp(n.log); w > 1e-14 {
 			variances, weights = append(variances, n.variance), append(weights, w)
 		}

@@ -56,6 +56,7 @@ var lawTable = []lawCase{
 	gaussian(0.7, 1.3),
 	gaussian(-50, 1e-4),
 	gaussian(3, 1e6),
+	powerOf(gaussian(-50, 1e-4), 0.3),
 	clutter(2.3, 0.5, 10, 1),
 	clutter(0.1, 0.5, 10, 1),
 	clutter(5.7, 1e-6, 10, 1),
@@ -73,12 +74,16 @@ var lawTable = []lawCase{
 	student(-3, 0.2, 1.5),
 	student(2, 5, 100),
 	student(0, 0.05, 2.5),
+	powerOf(student(0.7, 1, 4), 0.5),
+	powerOf(student(-3, 0.2, 1.5), 0.2),
 	poisson(0),
 	poisson(3),
 	poisson(40),
+	powerOf(poisson(3), 0.5),
 	negativeBinomial(0, 0.5),
 	negativeBinomial(12, 3),
 	negativeBinomial(60, 40),
+	powerOf(negativeBinomial(12, 3), 0.4),
 	ordered(-0.5, 0.8),
 	ordered(1, 1.1),
 	ordered(-4, 6),
@@ -137,7 +142,10 @@ func powerOf(c lawCase, alpha float64) lawCase {
 	for k := range c.bends {
 		c.bends[k].width /= math.Sqrt(max(1, alpha))
 	}
-	c.Factor, c.mirror = factor.Power{Of: c.Factor, Alpha: alpha}, factor.Power{Of: c.mirror, Alpha: alpha}
+	c.Factor = factor.Raise(c.Factor, alpha)
+	if c.mirror != nil {
+		c.mirror = factor.Raise(c.mirror, alpha)
+	}
 	return c
 }
 

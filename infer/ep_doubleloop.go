@@ -47,6 +47,8 @@ type doubleLoop struct {
 	chol       mat.Cholesky
 	lu         mat.LU
 	grad, step []float64
+
+	best float64 // the smallest residual so far
 }
 
 // doubleLoop settles the sites by the double loop. A utility seen through one view
@@ -59,10 +61,17 @@ func (e *engine) doubleLoop(ctx context.Context) error {
 		e.status.Reason = "sweeps did not converge, and the double loop is not for weights of cases that share a noise; repeat cases in place of weighting them"
 		return e.recover()
 	}
-	if err := e.descend(ctx, e.newDoubleLoop()); err != nil || e.status.Converged {
+	d := e.newDoubleLoop()
+	if err := e.descend(ctx, d); err != nil || e.status.Converged {
 		return err
 	}
-	d := e.newDoubleLoop()
+	if d.base == nil && d.best < rounded {
+		e.save()
+		e.adopt(d)
+		e.status.Reason = "rounding keeps the sites from converging further"
+		return e.recover()
+	}
+	d = e.newDoubleLoop()
 	clear(d.b)
 	d.set(d.b)
 	d.setMarginals()
@@ -76,16 +85,22 @@ func (e *engine) doubleLoop(ctx context.Context) error {
 	return e.recover()
 }
 
+// rounded is the residual below which steps that make no progress are those of rounding: its share in marginals is
+// the relative error of float64 times the condition of the covariance, which is 1e8 and more for small noise.
+const rounded = 1e-6
+
 // descend runs the double loop from one start.
 func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 	const (
 		outer    = 300
 		visits   = 100
 		patience = 100 // outer steps without progress
+		brief    = 10  // and of those that may be rounding
 	)
 	tol := e.opt.Tolerance
 	for range visits {
-		residual, best, since := math.Inf(1), math.Inf(1), 0
+		residual, since := math.Inf(1), 0
+		d.best = residual
 		for k := 0; k < outer && residual > tol && e.status.Sweeps < e.opt.MaxSweeps; k++ {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -93,12 +108,12 @@ func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 			residual = d.iterate(tol)
 			e.status.DoubleLoop++
 			e.record(residual)
-			if residual < 0.9*best {
-				best, since = residual, 0
+			if residual < 0.9*d.best {
+				d.best, since = residual, 0
 			} else {
 				since++
 			}
-			if math.IsInf(residual, 1) || since > patience {
+			if math.IsInf(residual, 1) || since > patience || since > brief && d.best < rounded {
 				return nil
 			}
 		}

@@ -71,7 +71,7 @@ func (p Propagation) Share(count float64) float64 { return p.power() / max(count
 // Tilt is what the cavity is multiplied by: the term, or a power of it.
 func (p Propagation) Tilt(t factor.Factor, count float64) factor.Factor {
 	if alpha := p.power() * min(count, 1); alpha != 1 {
-		return factor.Power{Of: t, Alpha: alpha}
+		return factor.Raise(t, alpha)
 	}
 	return t
 }

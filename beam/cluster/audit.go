@@ -1,10 +1,12 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -50,23 +52,16 @@ func (f *foldFn) ProcessElement(ctx context.Context, element string) error {
 // folds computes folds of an audit: the elements are folds here, and a worker reads the
 // whole table.
 func (f *flags) folds(ctx context.Context, args []string, numbers []int, keep func(*audit.Fold) error) error {
-	folder := f.folder
-	if folder == "" {
-		var err error
-		if folder, err = os.MkdirTemp("", "lossep-audit-"); err != nil {
-			return err
-		}
+	s := store{cmp.Or(f.folder, os.TempDir())}.within(fmt.Sprintf("lossep-audit-%x", rand.Uint64()))
+	if err := s.begin(); err != nil {
+		return command.Usagef("--work: the folder cannot be made: %w", err)
 	}
-	s := store{folder}
-	defer func() {
-		s.remove(context.WithoutCancel(ctx), "*")
-		s.removeFolder()
-	}()
+	defer s.discard(context.WithoutCancel(ctx))
 	pieces := make([]Rows, len(numbers))
 	for k, number := range numbers {
 		pieces[k].Number = number
 	}
-	failure := runPipeline(ctx, f.runner, &foldFn{Folder: folder, Args: args, Program: programVersion()}, pieces)
+	failure := runPipeline(ctx, f.runner, &foldFn{Folder: s.folder, Args: args, Program: programVersion()}, pieces)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

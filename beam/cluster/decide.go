@@ -107,11 +107,13 @@ func (f *flags) decide(ctx context.Context, d command.Decide, t *parquet.Table, 
 		unfinished = folder + ".unfinished"
 	}
 	s := store{unfinished}
-	s.remove(ctx, "*") // of an earlier try
+	s.discard(ctx) // of an earlier try
+	if err := s.begin(); err != nil {
+		return err
+	}
 	defer func() {
 		if err != nil {
-			s.remove(context.WithoutCancel(ctx), "*")
-			s.removeFolder()
+			s.discard(context.WithoutCancel(ctx))
 		}
 	}()
 	job, err := json.Marshal(d)
@@ -151,9 +153,13 @@ func (f *flags) decide(ctx context.Context, d command.Decide, t *parquet.Table, 
 	return os.Rename(unfinished, folder)
 }
 
-// tell writes down why something failed, for the driver. Engines tell of errors in their
-// own ways; this is where it looks first.
+// tell writes down why something failed, for the driver. Engines report errors in their
+// own ways; this is where it looks first. Work that the engine ended because other work
+// failed is not the reason.
 func tell(ctx context.Context, s store, err error, name ...string) {
+	if errors.Is(err, context.Canceled) {
+		return
+	}
 	told := new(table.Error)
 	if !errors.As(err, &told) {
 		told = &table.Error{Msg: err.Error()}

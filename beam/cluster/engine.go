@@ -23,11 +23,11 @@ import (
 type Options struct {
 	Folder string // that driver and workers share, for this fit alone
 	Runner string // of Beam
-	// Passed, if set, is called with every pass that was made.
+	// Passed, if set, is called after every pass that was made.
 	Passed func(Passed)
 }
 
-// Passed is what Options.Passed is called with.
+// Passed describes a pass.
 type Passed struct {
 	Name  string
 	Took  time.Duration
@@ -75,7 +75,7 @@ func (d *Driver) begin(ctx context.Context) error {
 		return err
 	}
 	if before, err := d.store.read(ctx, "training.json"); err == nil && string(before) != string(text) {
-		d.clear(ctx) // of another fit
+		d.store.discard(ctx) // of another fit
 		_ = d.Close()
 		if err := d.takeFolder(ctx); err != nil {
 			return err
@@ -90,7 +90,7 @@ func (d *Driver) takeFolder(ctx context.Context) error {
 	if remote(d.opt.Folder) {
 		return nil
 	}
-	if err := os.MkdirAll(d.opt.Folder, 0o755); err != nil {
+	if err := d.store.begin(); err != nil {
 		return command.Usagef("--work: the folder cannot be made: %w", err)
 	}
 	held, err := lock.Folder(d.opt.Folder)
@@ -131,14 +131,7 @@ func (d *Driver) Watch(passed func(name string)) {
 }
 
 // Finished implements command.Passes.
-func (d *Driver) Finished() { d.clear(context.Background()) }
-
-// clear removes all that was written.
-func (d *Driver) clear(ctx context.Context) {
-	d.store.remove(ctx, "*", "*")
-	d.store.remove(ctx, "*")
-	d.store.removeFolder()
-}
+func (d *Driver) Finished() { d.store.discard(context.Background()) }
 
 // Drive implements gp.Driver.
 func (d *Driver) Drive(p *gp.Inducing, before gp.Engine) (gp.Engine, error) {

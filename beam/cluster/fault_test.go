@@ -39,7 +39,7 @@ func interrupted(t *testing.T, passes int, args []string) (said string, left []s
 	if code := command.RunAt(ctx, place, args, strings.NewReader(""), &out, &errs); code == 0 {
 		t.Fatal("it was not interrupted")
 	}
-	left, _ = filepath.Glob(filepath.Join(work, "*"))
+	left, _ = filepath.Glob(filepath.Join(work, "lossep.passes", "*"))
 	return errs.String(), left
 }
 
@@ -246,9 +246,13 @@ func TestFilesAreReadOnce(t *testing.T) {
 	}
 }
 
-// Two drivers do not get at each other's files: the second reports the first.
+// Two drivers do not get at each other's files: the second says who is at work. What else is in the folder stays.
 func TestOneDriverAtATime(t *testing.T) {
 	folder, to := tableOf(t, 16_500, 9_900), t.TempDir()
+	other := filepath.Join(to, "work", "other.csv")
+	if err := errors.Join(os.Mkdir(filepath.Dir(other), 0o755), os.WriteFile(other, []byte("a\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	args := func(model string) []string {
 		return fitArgs(folder, filepath.Join(to, model), "--shard-rows", "11000", "--fixed", "--kernel", "rbf + constant", "--work", filepath.Join(to, "work"))
 	}
@@ -266,5 +270,8 @@ func TestOneDriverAtATime(t *testing.T) {
 	must(t, code, said)
 	if !bytes.Equal(content(t, filepath.Join(to, "first.lossep")), content(t, filepath.Join(to, "second.lossep"))) {
 		t.Error("another model")
+	}
+	if left, _ := filepath.Glob(filepath.Join(to, "work", "*")); len(left) != 1 || left[0] != other {
+		t.Errorf("the folder has %v", left)
 	}
 }

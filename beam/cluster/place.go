@@ -107,12 +107,12 @@ func (silent) Log(context.Context, log.Severity, int, string) {}
 
 // passes are those of a fit.
 func (f *flags) passes(ctx context.Context, fit command.Fit) (command.Passes, error) {
-	o := Options{Folder: f.folder, Runner: f.runner}
-	if o.Folder == "" {
-		if fit.Output == "" {
-			return nil, command.Usagef("--work: the name is empty; give -o, or the folder that driver and workers share")
-		}
-		o.Folder = fit.Output + ".passes"
+	o := Options{Folder: fit.Output + ".passes", Runner: f.runner}
+	switch {
+	case f.folder != "": // which may hold other things
+		o.Folder = store{f.folder}.path("lossep.passes")
+	case fit.Output == "":
+		return nil, command.Usagef("--work: the name is empty; give -o, or the folder that driver and workers share")
 	}
 	if f.verbose {
 		o.Passed = func(p Passed) {

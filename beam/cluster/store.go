@@ -56,37 +56,55 @@ func (s store) read(ctx context.Context, name ...string) (content []byte, err er
 	return content, named(file, err)
 }
 
-// write writes a file, all or nothing.
-func (s store) write(ctx context.Context, content []byte, name ...string) error {
-	file := s.path(name...)
-	return named(file, s.with(ctx, func(fs filesystem.Interface) error {
-		renamer, ok := fs.(filesystem.Renamer)
-		if !ok || remote(s.folder) { // objects are there when they are closed
-			return put(ctx, fs, file, content)
-		}
-		// Two workers may be at the same shard, where one was thought dead.
-		beside := fmt.Sprintf("%s.%x", file, rand.Uint64())
-		err := put(ctx, fs, beside, content)
-		if err == nil {
-			err = renamer.Rename(ctx, beside, file)
-		}
-		if err != nil {
-			_ = os.Remove(beside) // the first error is the one to tell
-		}
-		return err
-	}))
+// within is a folder of its own in the folder.
+func (s store) within(name string) store { return store{s.path(name)} }
+
+// begin makes the folder. Stores of objects have none.
+func (s store) begin() error {
+	if remote(s.folder) {
+		return nil
+	}
+	return os.MkdirAll(s.folder, 0o755)
 }
 
-func put(ctx context.Context, fs filesystem.Interface, file string, content []byte) error {
-	w, err := fs.OpenWrite(ctx, file)
+// write writes a file, all or nothing. A folder that was discarded is not made anew: workers of a job that
+// has failed may write after its end.
+func (s store) write(ctx context.Context, content []byte, name ...string) error {
+	file := s.path(name...)
+	if remote(file) { // objects are there when they are closed
+		return named(file, s.with(ctx, func(fs filesystem.Interface) error {
+			w, err := fs.OpenWrite(ctx, file)
+			if err != nil {
+				return err
+			}
+			_, err = w.Write(content)
+			return errors.Join(err, w.Close())
+		}))
+	}
+	if len(name) > 1 {
+		_ = os.Mkdir(path.Dir(file), 0o755) // it may be there
+	}
+	// Two workers may be at the same shard, where one was thought dead.
+	beside := fmt.Sprintf("%s.%x", file, rand.Uint64())
+	err := put(beside, content)
+	if err == nil {
+		err = os.Rename(beside, file)
+	}
+	if err != nil {
+		_ = os.Remove(beside) // the first error is the one to report
+	}
+	return named(file, err)
+}
+
+func put(file string, content []byte) error {
+	f, err := os.Create(file)
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(content)
-	if f, ok := w.(*os.File); ok && err == nil {
+	if _, err = f.Write(content); err == nil {
 		err = f.Sync() // what a disk has no room for may show only then
 	}
-	return errors.Join(err, w.Close())
+	return errors.Join(err, f.Close())
 }
 
 // remove removes files as far as that can be done: they are of no use any more.
@@ -104,18 +122,18 @@ func (s store) remove(ctx context.Context, pattern ...string) {
 	})
 }
 
-// removeFolder removes the folder itself, and the empty ones in it, if it is on a disk.
-func (s store) removeFolder() {
+// discard removes the folder and what is in it, as far as that can be done. It loses its name first, so that
+// workers that are still writing find it no more.
+func (s store) discard(ctx context.Context) {
 	if remote(s.folder) {
+		s.remove(ctx, "*", "*")
+		s.remove(ctx, "*")
 		return
 	}
-	entries, _ := os.ReadDir(s.folder)
-	for _, e := range entries {
-		if e.IsDir() {
-			_ = os.Remove(s.path(e.Name())) // none that holds anything
-		}
+	aside := fmt.Sprintf("%s.%x", s.folder, rand.Uint64())
+	if os.Rename(s.folder, aside) == nil {
+		_ = os.RemoveAll(aside)
 	}
-	_ = os.Remove(s.folder)
 }
 
 // readTensors reads a file of tensors.
