@@ -42,6 +42,7 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 			use(j)
 		}
 	}
+	o.Target = cmp.Or(o.Target, "last")
 	if r.target, err = t.Column(o.Target); err != nil {
 		r.target = -1
 		r.condition, r.parts, err = findCondition(t, o.Target)
@@ -114,9 +115,6 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 // DecidedBy is the number of columns of a table that may be decided by. Some of them may turn out
 // to say nothing.
 func (o Options) DecidedBy(t *table.Table) int {
-	if o.Target == "" {
-		o.Target = "last"
-	}
 	r, err := o.roles(t)
 	if err != nil {
 		return t.Width() // Learn will say why
@@ -302,9 +300,6 @@ func noColumns(t *table.Table, markers []string) (notes []string) {
 func (o *Options) Skips(columns []string, also ...string) func(column string) bool {
 	t := table.NamesOnly(columns)
 	named := *o
-	if named.Target == "" {
-		named.Target = "last"
-	}
 	r, err := named.roles(t)
 	if err != nil {
 		return nil // Learn will say it again
@@ -324,9 +319,6 @@ func (o *Options) Skips(columns []string, also ...string) func(column string) bo
 // assign settles which column has which role, the last being the outcome where none is named, and
 // which texts mark missing cells.
 func (o *Options) assign(t *table.Table) (*roles, []string, error) {
-	if o.Target == "" {
-		o.Target = "last"
-	}
 	r, err := o.roles(t)
 	if err != nil {
 		return nil, nil, err

@@ -17,11 +17,15 @@ func (r *Audit) figures() map[string]Figure {
 }
 
 // costAxis is what costs per case are called beside an axis.
-func (r *Audit) costAxis() string {
-	if r.Currency != "" {
-		return sentence(r.noun()) + " per case (" + r.Currency + ")"
+func (r *Audit) costAxis() string { return perCase(r.noun(), r.Currency) }
+
+// perCase is what is had per case, in a currency that may be empty.
+func perCase(noun, currency string) string {
+	text := sentence(noun) + " per case"
+	if currency != "" {
+		text += " (" + currency + ")"
 	}
-	return sentence(r.noun()) + " per case"
+	return text
 }
 
 // costFigure leaves out other methods of inference, and constant actions but the best one: the others can cost so much

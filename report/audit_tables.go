@@ -330,29 +330,29 @@ const mostCompared = 4
 // are compared, which leaves room for numbers on a small screen, and columns where many
 // are.
 func (r *Audit) transposed(caption string, measures []measureRow, scores []audit.Score) *Table {
-	t := &Table{Caption: caption}
+	text := func(m measureRow, s audit.Score) string { return m.scale.measure(m.of(s)) }
 	if len(scores) > mostCompared {
-		t.Columns = []Column{{Title: "decided by"}}
+		t := newTable(caption, "decided by")
 		for _, m := range measures {
 			t.addNumbers(m.title)
 		}
 		for _, s := range scores {
 			row := []string{r.methodLabel(s.Method)}
 			for _, m := range measures {
-				row = append(row, m.scale.measure(m.of(s)))
+				row = append(row, text(m, s))
 			}
 			t.AddRow(row...)
 		}
 		return t
 	}
-	t.Columns = []Column{{Title: ""}}
+	t := newTable(caption, "")
 	for _, s := range scores {
 		t.addNumbers(r.label(s.Method))
 	}
 	for _, m := range measures {
 		row := []string{m.title}
 		for _, s := range scores {
-			row = append(row, m.scale.measure(m.of(s)))
+			row = append(row, text(m, s))
 		}
 		t.AddRow(row...)
 	}

@@ -12,9 +12,7 @@ const textWidth = 88
 
 // WriteText writes the verdicts and what they rest on.
 func (r *Audit) WriteText(w io.Writer) error {
-	for _, v := range r.Verdicts {
-		fmt.Fprintf(w, "%s %s.\n%s\n\n", v.Question, sentence(v.Answer), wrapText(v.Finding, textWidth))
-	}
+	writeVerdicts(w, r.Verdicts)
 	if err := r.costTable(r.Methods, r.methodLabel).WriteText(w); err != nil {
 		return err
 	}
@@ -36,6 +34,12 @@ func (r *Audit) WriteText(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+func writeVerdicts(w io.Writer, all []Verdict) {
+	for _, v := range all {
+		fmt.Fprintf(w, "%s %s.\n%s\n\n", v.Question, sentence(v.Answer), wrapText(v.Finding, textWidth))
+	}
 }
 
 // wrapText breaks a paragraph into lines of at most width characters. A percent sign stays with

@@ -67,12 +67,7 @@ func (r *Audit) perCase() scale {
 // money is the same with the currency, for sentences.
 func (r *Audit) money() scale { return r.inCurrency(r.perCase()) }
 
-func (r *Audit) inCurrency(s scale) scale {
-	if r.Currency != "" {
-		s.unit = " " + r.Currency
-	}
-	return s
-}
+func (r *Audit) inCurrency(s scale) scale { return s.in(r.Currency) }
 
 // stated writes a cost, or the utility that it is.
 func (r *Audit) stated(m audit.Measure) written {
@@ -92,7 +87,7 @@ func (r *Audit) more(m audit.Measure, s scale) written {
 		ends = s.number(-m.Low) + " less to " + s.number(m.High) + " more"
 	}
 	if m.Value < 0 {
-		m, word = audit.Measure{Value: -m.Value, Low: -m.High, High: -m.Low}, " less"
+		m, word = negative(m), " less"
 	}
 	w := written{s.number(m.Value) + word, cmp.Or(ends, s.interval(m.Low, m.High))}
 	if strings.Trim(s.digits(m.Value), "0.") == "" {

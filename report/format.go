@@ -143,6 +143,14 @@ func (s scale) small(v float64) string {
 	return "< " + s.digits(math.Pow(10, -float64(s.decimals)))
 }
 
+// in is the scale of amounts of a currency, which may be empty.
+func (s scale) in(currency string) scale {
+	if currency != "" {
+		s.unit = " " + currency
+	}
+	return s
+}
+
 // number writes a value.
 func (s scale) number(v float64) string { return s.digits(v) + s.unit }
 

@@ -49,9 +49,7 @@ func (r *NumberAudit) Files() (map[string][]byte, error) {
 // WriteText writes the verdicts and what they rest on.
 func (r *NumberAudit) WriteText(w io.Writer) error {
 	fmt.Fprintf(w, "%s, costs %s\n\n", r.subtitle(), r.Costs)
-	for _, v := range r.Verdicts {
-		fmt.Fprintf(w, "%s %s.\n%s\n\n", v.Question, sentence(v.Answer), wrapText(v.Finding, textWidth))
-	}
+	writeVerdicts(w, r.Verdicts)
 	for _, t := range []*Table{r.costTable(), r.qualityTable(), r.worstTable(5)} {
 		if err := t.WriteText(w); err != nil {
 			return err
@@ -104,12 +102,7 @@ func (r *NumberAudit) perCase() scale {
 	return scaleOf(append(present(r.Methods, costOf), present(r.Methods[1:], savedOf)...)...)
 }
 
-func (r *NumberAudit) inCurrency(s scale) scale {
-	if r.Currency != "" {
-		s.unit = " " + r.Currency
-	}
-	return s
-}
+func (r *NumberAudit) inCurrency(s scale) scale { return s.in(r.Currency) }
 
 // than writes by how much the model costs less, or more, with the interval in the same direction.
 func than(m audit.Measure, s scale) written {

@@ -136,12 +136,7 @@ func (r *NumberAudit) costTable() *Table {
 	return t
 }
 
-func (r *NumberAudit) axis() string {
-	if r.Currency != "" {
-		return "Cost per case (" + r.Currency + ")"
-	}
-	return "Cost per case"
-}
+func (r *NumberAudit) axis() string { return perCase("cost", r.Currency) }
 
 func (r *NumberAudit) costFigure() Figure {
 	f := Intervals{X: Axis{Label: r.axis() + ", with 95 % interval"}}

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -66,19 +68,14 @@ func (c *cast) look(name string) look {
 	if l, ok := looks[name]; ok {
 		return l
 	}
-	for i, o := range c.others {
-		if o == name {
-			return baselines[i%len(baselines)]
-		}
+	at := slices.Index(c.others, name)
+	if at < 0 {
+		at, c.others = len(c.others), append(c.others, name)
 	}
-	c.others = append(c.others, name)
-	return baselines[(len(c.others)-1)%len(baselines)]
+	return baselines[at%len(baselines)]
 }
 
 // titled returns label, or the printed form of the method when label is empty.
 func titled(label, name string) string {
-	if label == "" {
-		label = MethodLabel(name)
-	}
-	return clean(label)
+	return clean(cmp.Or(label, MethodLabel(name)))
 }

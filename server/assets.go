@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -44,32 +45,16 @@ func pageFiles() (files []*asset, err error) {
 // so that a new version of the program is a new page.
 func (f *asset) serve(x *exchange) {
 	h := x.Header()
-	h.Set("Content-Type", contentType(f.name))
+	h.Set("Content-Type", cmp.Or(contentTypes[path.Ext(f.name)], "application/octet-stream"))
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", f.etag)
 	http.ServeContent(x, x.request, f.name, time.Time{}, bytes.NewReader(f.text))
 }
 
-// contentType does not depend on the tables of the machine, as package mime does.
-func contentType(name string) string {
-	switch path.Ext(name) {
-	case ".html":
-		return "text/html; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".js":
-		return "text/javascript; charset=utf-8"
-	case ".json", ".map":
-		return "application/json"
-	case ".svg":
-		return "image/svg+xml"
-	case ".png":
-		return "image/png"
-	case ".ico":
-		return "image/x-icon"
-	case ".txt", ".md":
-		return "text/plain; charset=utf-8"
-	}
-	return "application/octet-stream"
+// contentTypes do not depend on the tables of the machine, as those of package mime do.
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+	".txt": "text/plain; charset=utf-8", ".md": "text/plain; charset=utf-8", ".json": "application/json", ".map": "application/json",
+	".svg": "image/svg+xml", ".png": "image/png", ".ico": "image/x-icon",
 }

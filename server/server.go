@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -54,35 +55,18 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	duration := func(d *time.Duration, usual time.Duration) {
-		if *d == 0 {
-			*d = usual
-		}
-	}
-	duration(&c.Deadline, time.Minute)
-	duration(&c.ExploreDeadline, 10*time.Second)
-	duration(&c.HeaderTimeout, 5*time.Second)
-	duration(&c.ReadTimeout, 30*time.Second)
-	duration(&c.IdleTimeout, 2*time.Minute)
-	duration(&c.Drain, 30*time.Second)
-	if c.MaxBody == 0 {
-		c.MaxBody = 8 << 20
-	}
-	if c.MaxMemory == 0 {
-		c.MaxMemory = 256 << 20
-	}
-	if c.MaxModels == 0 {
-		c.MaxModels = 1_000_000_000
-	}
-	if c.MaxRows == 0 {
-		c.MaxRows = 10_000
-	}
-	if c.MaxCalibrations == 0 {
-		c.MaxCalibrations = 1
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.MaxBody = cmp.Or(c.MaxBody, 8<<20)
+	c.MaxMemory = cmp.Or(c.MaxMemory, 256<<20)
+	c.MaxModels = cmp.Or(c.MaxModels, 1_000_000_000)
+	c.MaxRows = cmp.Or(c.MaxRows, 10_000)
+	c.MaxCalibrations = cmp.Or(c.MaxCalibrations, 1)
+	c.Deadline = cmp.Or(c.Deadline, time.Minute)
+	c.ExploreDeadline = cmp.Or(c.ExploreDeadline, 10*time.Second)
+	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, 5*time.Second)
+	c.ReadTimeout = cmp.Or(c.ReadTimeout, 30*time.Second)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, 2*time.Minute)
+	c.Drain = cmp.Or(c.Drain, 30*time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
 }
 

@@ -139,7 +139,7 @@ func (r *Ranked) Close() error {
 
 // Writer writes rows of the fields as the request says: in its format, with the columns that
 // are kept of the input, and sorted in so many bytes of memory if it says so.
-func (r *Cases) Writer(w io.Writer, kept []RowColumn, fields []Field, memory int64) (RowWriter, error) {
+func (r *Cases) Writer(w io.Writer, kept []table.SourceColumn, fields []Field, memory int64) (RowWriter, error) {
 	rows, err := NewRowWriter(w, r.As, r.what, kept, fields)
 	if err != nil || r.Sort == "" {
 		return rows, err

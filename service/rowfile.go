@@ -75,12 +75,6 @@ func formatOf(path string, asked Format) (Format, error) {
 	return "", optionError("output", "%s: unknown format %s; give a name that ends in %s", path, ending, endingsText())
 }
 
-// RowColumn is a column of the input that is written beside the answer.
-type RowColumn struct {
-	Name string
-	Kind table.CellKind
-}
-
 // RowWriter writes rows of an answer.
 type RowWriter interface {
 	// Write takes the cells of the input that are kept, and a Record of the fields.
@@ -91,28 +85,32 @@ type RowWriter interface {
 // NewRowWriter begins to write rows in a format: the columns of the input that are kept, and
 // the fields. What they are is the name of a workbook's sheet. Where the input has the name of a
 // field already, the field gets a prefix.
-func NewRowWriter(w io.Writer, f Format, what string, input []RowColumn, fields []Field) (RowWriter, error) {
+func NewRowWriter(w io.Writer, f Format, what string, input []table.SourceColumn, fields []Field) (RowWriter, error) {
 	if f == JSONLines {
 		return &jsonRows{w: bufio.NewWriter(w), input: input, fields: fields}, nil
 	}
 	columns := slices.Clone(input)
 	for k := range fields {
 		for at, name := range fields[k].Columns {
-			if slices.ContainsFunc(input, func(c RowColumn) bool { return c.Name == name }) {
+			if slices.ContainsFunc(input, func(c table.SourceColumn) bool { return c.Name == name }) {
 				name = "lossep_" + name
 			}
-			columns = append(columns, RowColumn{name, fields[k].kind(at)})
+			columns = append(columns, table.SourceColumn{Name: name, Kind: fields[k].kind(at)})
 		}
+	}
+	names := make([]string, len(columns))
+	for j, c := range columns {
+		names[j] = c.Name
 	}
 	t := &tableRows{fields: fields}
 	var err error
 	switch f {
 	case Parquet:
-		t.to, err = newParquetTable(w, columns)
+		t.to, err = parquet.NewWriter(w, columns)
 	case Workbook:
-		t.to, err = newWorkbookTable(w, what, columns)
+		t.to, err = xlsx.NewWriter(w, what, names)
 	default:
-		t.to, err = newCSVTable(w, columns)
+		t.to, err = newCSVTable(w, names)
 	}
 	return t, err
 }
@@ -139,8 +137,8 @@ type tableRows struct {
 
 // rowFile is a file of rows of strings, numbers and truth values.
 type rowFile interface {
-	write(row []any) error
-	close() error
+	Write(row []any) error
+	Close() error
 }
 
 func (t *tableRows) Write(cells []string, record []any) error {
@@ -165,10 +163,10 @@ func (t *tableRows) Write(cells []string, record []any) error {
 			t.row = append(t.row, v)
 		}
 	}
-	return t.to.write(t.row)
+	return t.to.Write(t.row)
 }
 
-func (t *tableRows) Close() error { return t.to.close() }
+func (t *tableRows) Close() error { return t.to.Close() }
 
 // csvTable is CSV with a header.
 type csvTable struct {
@@ -176,15 +174,12 @@ type csvTable struct {
 	record []string
 }
 
-func newCSVTable(w io.Writer, columns []RowColumn) (rowFile, error) {
+func newCSVTable(w io.Writer, names []string) (rowFile, error) {
 	t := &csvTable{w: csv.NewWriter(w)}
-	for _, c := range columns {
-		t.record = append(t.record, c.Name)
-	}
-	return t, t.w.Write(t.record)
+	return t, t.w.Write(names)
 }
 
-func (t *csvTable) write(row []any) error {
+func (t *csvTable) Write(row []any) error {
 	t.record = t.record[:0]
 	for _, v := range row {
 		if x, ok := v.(float64); ok { // so that it reads back the same
@@ -196,43 +191,15 @@ func (t *csvTable) write(row []any) error {
 	return t.w.Write(t.record)
 }
 
-func (t *csvTable) close() error {
+func (t *csvTable) Close() error {
 	t.w.Flush()
 	return t.w.Error()
 }
 
-type parquetTable struct{ w *parquet.Writer }
-
-func newParquetTable(w io.Writer, columns []RowColumn) (rowFile, error) {
-	declared := make([]table.SourceColumn, len(columns))
-	for j, c := range columns {
-		declared[j] = table.SourceColumn{Name: c.Name, Kind: c.Kind}
-	}
-	to, err := parquet.NewWriter(w, declared)
-	return &parquetTable{to}, err
-}
-
-func (t *parquetTable) write(row []any) error { return t.w.Write(row) }
-func (t *parquetTable) close() error          { return t.w.Close() }
-
-type workbookTable struct{ w *xlsx.Writer }
-
-func newWorkbookTable(w io.Writer, what string, columns []RowColumn) (rowFile, error) {
-	names := make([]string, len(columns))
-	for j, c := range columns {
-		names[j] = c.Name
-	}
-	to, err := xlsx.NewWriter(w, what, names)
-	return &workbookTable{to}, err
-}
-
-func (t *workbookTable) write(row []any) error { return t.w.Write(row) }
-func (t *workbookTable) close() error          { return t.w.Close() }
-
 // jsonRows writes one JSON object a line. What was in the file keeps to itself.
 type jsonRows struct {
 	w      *bufio.Writer
-	input  []RowColumn
+	input  []table.SourceColumn
 	fields []Field
 	line   []byte
 }

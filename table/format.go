@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,12 +46,7 @@ const (
 
 // withDefaults are the limits of a table that is held in memory.
 func (l Limits) withDefaults() Limits {
-	if l.Bytes == 0 {
-		l.Bytes = DefaultBytes
-	}
-	if l.Cells == 0 {
-		l.Cells = DefaultCells
-	}
+	l.Bytes, l.Cells = cmp.Or(l.Bytes, DefaultBytes), cmp.Or(l.Cells, DefaultCells)
 	return l
 }
 

@@ -14,10 +14,11 @@ import (
 // audit measures what decisions on the rows of a table cost. The answer has the text of the
 // report and its files, by name.
 func (j *job) audit(ctx context.Context) (any, []Tensor, error) {
-	o, err := auditOptions(j.Options)
-	if err != nil {
+	q := service.NewAudit()
+	if err := given(q.Options, j.Options, q.Complete, q.TakenAsGiven); err != nil {
 		return nil, nil, err
 	}
+	o := q.Audit
 	o.Fit.Utility, o.Fit.MaxMemory = j.spec, j.memory.work.Total
 	work, err := j.wait(ctx, "the audit", float64(j.memory.work.Total)) // as many folds at once as that allows
 	if err != nil {

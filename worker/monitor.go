@@ -10,10 +10,7 @@ import (
 // that are missing are not known yet.
 func (j *job) monitor(ctx context.Context) (any, []Tensor, error) {
 	q := service.NewMonitor()
-	if err := q.Options.Give(j.Options); err != nil {
-		return nil, nil, err
-	}
-	if err := q.Complete(); err != nil {
+	if err := given(q.Options, j.Options, q.Complete); err != nil {
 		return nil, nil, err
 	}
 	if err := j.take(j.share, "the rows", 2*8*float64(j.rows.Len())*float64(len(j.Columns)+j.model.Recipe().Dim()+4)); err != nil {

@@ -7,36 +7,27 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
 )
 
+// given gives options their values by name, and then has them checked.
+func given(options service.Options, values map[string]any, checks ...func() error) error {
+	err := options.Give(values)
+	for _, check := range checks {
+		if err == nil {
+			err = check()
+		}
+	}
+	return err
+}
+
 // fitOptions are those of a fit, by name, and the kind of its outcome.
 func fitOptions(values map[string]any) (lossep.Options, service.Outcome, error) {
 	r := service.NewFit()
-	err := r.Options.Give(values)
-	if err == nil {
-		err = r.Complete()
-	}
-	if err == nil {
-		err = r.TakenAsGiven()
-	}
+	err := given(r.Options, values, r.Complete, r.TakenAsGiven)
 	return r.Model, r.Outcome, err
-}
-
-// auditOptions are those of an audit, by name.
-func auditOptions(values map[string]any) (audit.Options, error) {
-	r := service.NewAudit()
-	err := r.Options.Give(values)
-	if err == nil {
-		err = r.Complete()
-	}
-	if err == nil {
-		err = r.TakenAsGiven()
-	}
-	return r.Audit, err
 }
 
 // keywords is how Python writes options: as keyword arguments.

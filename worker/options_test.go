@@ -24,6 +24,11 @@ func TestOptionsByName(t *testing.T) {
 	if o.Data.Target != "class" || strings.Join(o.Data.Categorical, "|") != "a,b|c" || o.Seed != 7 || !o.Data.Impute || o.Inducing != 64 || !o.Data.KeepScale || o.Likelihood.Noise != 0.05 {
 		t.Errorf("%+v", o)
 	}
+	auditOptions := func(values map[string]any) (audit.Options, error) {
+		q := service.NewAudit()
+		err := given(q.Options, values, q.Complete, q.TakenAsGiven)
+		return q.Audit, err
+	}
 	a, err := auditOptions(map[string]any{"probability": []any{"p"}, "folds": 4.0})
 	if err != nil || a.Folds != 4 || len(a.Recalibrations) != len(audit.Recalibrations()) {
 		t.Errorf("%+v, %v", a, err)

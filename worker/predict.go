@@ -127,7 +127,8 @@ type deciding struct {
 
 // deciding reads the options of decisions by costs that are bound.
 func (j *job) deciding() (q deciding, err error) {
-	if q.Decide, err = decideOptions(j.Options); err != nil {
+	q.Decide = new(service.Decide)
+	if err = given(append(q.Asked(), q.Periods()...), j.Options, q.CheckCapacity); err != nil {
 		return q, err
 	}
 	if q.baseline, err = service.Baseline(j.spec, q.Baseline); err != nil {
@@ -210,16 +211,6 @@ func (j *job) decided(q *deciding, d *collected, waiting []lossep.Decision, miss
 	}
 	found.Uncertain = d.doubts.Costs(j.spec, d.rows)
 	return found, nil
-}
-
-// decideOptions are those of decisions, by name.
-func decideOptions(values map[string]any) (*service.Decide, error) {
-	q := new(service.Decide)
-	err := append(q.Asked(), q.Periods()...).Give(values)
-	if err == nil {
-		err = q.CheckCapacity()
-	}
-	return q, err
 }
 
 // staked settles the utility to decide the rows by, the model's if none is given, and says what is

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // answering is a table of new cases on its way to an answer.
@@ -65,19 +66,19 @@ func (r answering) reader(c *cobra.Command, in *tableInput) (*recipe.Reader, err
 }
 
 // kept are the columns of the input that are written.
-func (r answering) kept(rd *recipe.Reader) (columns []service.RowColumn) {
+func (r answering) kept(rd *recipe.Reader) (columns []table.SourceColumn) {
 	if !r.Keep {
 		return nil
 	}
 	kinds := rd.Kinds()
 	for j, name := range rd.Columns() {
-		columns = append(columns, service.RowColumn{Name: name, Kind: kinds[j]})
+		columns = append(columns, table.SourceColumn{Name: name, Kind: kinds[j]})
 	}
 	return columns
 }
 
 // write writes rows of the fields, about so many, to a file or to standard output, once all of them are made.
-func (r answering) write(c *cobra.Command, kept []service.RowColumn, fields []service.Field, about int, each func(context.Context, service.Emit) error) (err error) {
+func (r answering) write(c *cobra.Command, kept []table.SourceColumn, fields []service.Field, about int, each func(context.Context, service.Emit) error) (err error) {
 	defer func() {
 		if err != nil && c.Context().Err() != nil {
 			fmt.Fprintln(c.ErrOrStderr(), "no row was written: that is done once all of them are there")

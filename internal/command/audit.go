@@ -124,11 +124,7 @@ out-of-sample: out-of-fold, or of a test set.`,
 		result.Notes = service.Naming(service.Flags).Notes(result.Notes, a.Problem().Findings)
 		found := report.NewAudit(report.Origin{MadeBy: auditSignature, Versions: versions()}, name, a, result)
 		found.Trees = auditOfTrees(result.Outcomes)
-		files, err := found.Files()
-		if err != nil {
-			return err
-		}
-		if err := folder.replace(files, false); err != nil {
+		if err := folder.replace(found.Files, false); err != nil {
 			return err
 		}
 		return format.emit(c.OutOrStdout(), found, func(w io.Writer) error {
@@ -233,11 +229,7 @@ func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.Numb
 		return err
 	}
 	found := report.NewNumberAudit(report.Origin{MadeBy: auditSignature, Versions: versions()}, filepath.Base(t.Name()), result)
-	files, err := found.Files()
-	if err != nil {
-		return err
-	}
-	if err := folder.replace(files, false); err != nil {
+	if err := folder.replace(found.Files, false); err != nil {
 		return err
 	}
 	return as.emit(c.OutOrStdout(), found, func(w io.Writer) error {

@@ -108,14 +108,18 @@ func TestResultFolderFails(t *testing.T) {
 	if err := f.open(); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.replace(map[string][]byte{"a": []byte("old"), report.Results: []byte(`{"made_by": "test"}`)}, false); err != nil {
+	if err := f.replace(func() (map[string][]byte, error) {
+		return map[string][]byte{"a": []byte("old"), report.Results: []byte(`{"made_by": "test"}`)}, nil
+	}, false); err != nil {
 		t.Fatal(err)
 	}
 	// A folder where the temporary file has to go stands for a disk that is full.
 	if err := os.Mkdir(filepath.Join(f.path, folderTemporary+report.Results), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.replace(map[string][]byte{"a": []byte("new"), report.Results: []byte(`{}`)}, false); err == nil {
+	if err := f.replace(func() (map[string][]byte, error) {
+		return map[string][]byte{"a": []byte("new"), report.Results: []byte(`{}`)}, nil
+	}, false); err == nil {
 		t.Fatal("there is no error")
 	}
 	if b, err := os.ReadFile(filepath.Join(f.path, "a")); err != nil || string(b) != "old" {

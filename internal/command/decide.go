@@ -10,6 +10,7 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 func newDecide(place *Place) *cobra.Command {
@@ -155,10 +156,10 @@ func decideGiven(c *cobra.Command, q *service.Decide, spec *decision.Spec, path 
 	if err != nil {
 		return blame(err, in.name)
 	}
-	var kept []service.RowColumn
+	var kept []table.SourceColumn
 	if q.Keep {
 		for j, name := range t.Columns() {
-			kept = append(kept, service.RowColumn{Name: name, Kind: t.Kinds()[j]})
+			kept = append(kept, table.SourceColumn{Name: name, Kind: t.Kinds()[j]})
 		}
 	}
 	r := answering{Cases: &q.Cases, files: append(q.Files(), path)}

@@ -213,7 +213,11 @@ func writeSynced(path string, content []byte) error {
 // replace makes the folder hold the given files and none of an earlier run. All are
 // written beside the old ones before the first takes its place. Parts of an unfinished
 // run go too, unless that was about something else.
-func (f *resultFolder) replace(files map[string][]byte, keepParts bool) error {
+func (f *resultFolder) replace(made func() (map[string][]byte, error), keepParts bool) error {
+	files, err := made()
+	if err != nil {
+		return err
+	}
 	temporary := func(name string) string { return filepath.Join(f.path, folderTemporary+name) }
 	for name, content := range files {
 		if err := writeSynced(temporary(name), content); err != nil {

@@ -122,11 +122,7 @@ func writeMonitor(r *report.Monitor, out, metrics string) error {
 			return err
 		}
 		defer folder.close()
-		files, err := r.Files()
-		if err != nil {
-			return err
-		}
-		if err := folder.replace(files, false); err != nil {
+		if err := folder.replace(r.Files, false); err != nil {
 			return err
 		}
 	}

@@ -79,11 +79,7 @@ same command resumes with the finished data sets.`,
 		if err := run.compute(c.Context()); err != nil {
 			return err
 		}
-		files, err := run.Files()
-		if err != nil {
-			return err
-		}
-		if err := folder.replace(files, !run.has("table1")); err != nil {
+		if err := folder.replace(run.Files, !run.has("table1")); err != nil {
 			return err
 		}
 		run.Trials = nil // which results.json has
