@@ -36,8 +36,8 @@ class Decisions:
     ``flip`` is the smallest change of one column that changes the action,
     a dict of ``column``, ``from``, ``to`` and ``action``, or None where no single column does. Both are None
     unless they were asked. ``effects`` are then what the families of the model's effects add to the latent value,
-    as dicts of ``term``, ``effect``, ``sd`` and, for combinations that no training row had, ``new``; None
-    where it has none. ``unusual`` are the columns in which each case is unlike the training
+    as dicts of ``term``, ``effect``, ``sd``, of more than two classes ``outcome`` and, for combinations that no
+    training row had, ``new``; None where it has none. ``unusual`` are the columns in which each case is unlike the training
     rows: a category that they did not have, a number far outside theirs, or a missing cell where they had none; None
     where there is no model. ``ids`` is the index of X, if that is a DataFrame.
 
