@@ -51,6 +51,12 @@ func (n *Natural) SetStandard() {
 func (n *Natural) CopyFrom(o *Natural) {
 	copy(n.H, o.H)
 	p, q := n.P.RawSymmetric(), o.P.RawSymmetric()
+	if p.N <= rowGroup { // without a place in memory for what is to be done
+		for i := range p.N {
+			copy(p.Data[i*p.Stride+i:i*p.Stride+p.N], q.Data[i*q.Stride+i:i*q.Stride+q.N])
+		}
+		return
+	}
 	overRows(p.N, func(i int) {
 		copy(p.Data[i*p.Stride+i:i*p.Stride+p.N], q.Data[i*q.Stride+i:i*q.Stride+q.N])
 	})
@@ -60,6 +66,12 @@ func (n *Natural) CopyFrom(o *Natural) {
 func (n *Natural) Times(o *Natural, power float64) {
 	floats.AddScaled(n.H, power, o.H)
 	p, q := n.P.RawSymmetric(), o.P.RawSymmetric()
+	if p.N <= rowGroup {
+		for i := range p.N {
+			floats.AddScaled(p.Data[i*p.Stride+i:i*p.Stride+p.N], power, q.Data[i*q.Stride+i:i*q.Stride+q.N])
+		}
+		return
+	}
 	overRows(p.N, func(i int) {
 		floats.AddScaled(p.Data[i*p.Stride+i:i*p.Stride+p.N], power, q.Data[i*q.Stride+i:i*q.Stride+q.N])
 	})
