@@ -191,20 +191,16 @@ func (l *Local) Predict(q gauss.Gaussians, mean, variance []float64) {
 // Each goes over the shards in their order and adds up what a function finds for each;
 // from and to are where its rows are among all.
 func (l *Local) Each(ctx context.Context, shard func(s Rows, from, to int) (*Sums, error)) (*Sums, error) {
-	var sums *Sums
+	sums := NewSums(l.Functions(), l.Dim())
 	for i, s := range l.shards {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		part, err := shard(s, l.from[i], l.from[i+1])
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case sums == nil:
-			sums = part
-		default:
-			sums.Add(part)
 		}
+		sums.Add(part)
 	}
 	return sums, nil
 }

@@ -101,7 +101,6 @@ type settling struct {
 	engine Engine
 	q      gauss.Gaussians
 	now    gauss.Naturals // natural parameters of q
-	spare  gauss.Naturals
 	ws     gauss.Workspace
 	status infer.Status
 	before float64 // the step before the first pass, 0 if there is none that it could be compared with
@@ -111,7 +110,7 @@ type settling struct {
 // start makes the first q. Sites to start from that do not make a proper one are put
 // aside: starting empty is always possible.
 func (s *settling) start(ctx context.Context) error {
-	s.now, s.spare = gauss.NewNaturals(s.engine.Functions(), s.engine.Dim()), gauss.NewNaturals(s.engine.Functions(), s.engine.Dim())
+	s.now = gauss.NewNaturals(s.engine.Functions(), s.engine.Dim())
 	if s.opt.Warm && s.opt.From != nil {
 		s.now.CopyFrom(s.opt.From.Q.Naturals())
 		if s.set() {
@@ -150,8 +149,9 @@ func (s *settling) base() {
 
 // set makes q of its natural parameters, or says that they are not proper.
 func (s *settling) set() bool {
-	s.spare.CopyFrom(s.now)
-	return s.q.Exchange(s.spare) == nil
+	c := gauss.NewNaturals(len(s.now), s.now.Dim())
+	c.CopyFrom(s.now)
+	return s.q.Exchange(c) == nil
 }
 
 const (
