@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Cases of a window are told from those of the reference by boosted trees, which see columns that moved together where
+// Boosted trees distinguish cases of a window from those of the reference: they see columns that moved together where
 // each of them has the values that it had.
 const (
 	mostBins    = 64 // of an entry of an encoded row: a set of them is a word

@@ -1,4 +1,4 @@
-// Large writes a table of simulated rows as Parquet: numbers x1, x2, … and an outcome y that
+// Command large writes a table of simulated rows as Parquet: numbers x1, x2, … and an outcome y that
 // depends smoothly on the first five of them. Rows are the same for the same seed, and the first
 // rows of a longer table are those of a shorter one.
 //
