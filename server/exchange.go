@@ -79,10 +79,18 @@ func (s *Server) exchanges(next func(*exchange)) http.Handler {
 		h.Set("X-Request-Id", x.id)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
-		s.metrics.inFlight.Inc()
+		s.answering(1)
 		defer s.finish(x, start)
 		next(x)
 	})
+}
+
+// answering counts a request that begins (1) or ended (−1).
+func (s *Server) answering(change int64) {
+	s.metrics.inFlight.Add(float64(change))
+	if s.config.Record != nil {
+		s.config.Record.Answering(change)
+	}
 }
 
 // finish ends an exchange, after a panic too.
@@ -99,7 +107,7 @@ func (s *Server) finish(x *exchange, start time.Time) {
 		x.WriteHeader(http.StatusOK)
 	}
 	took := time.Since(start)
-	s.metrics.inFlight.Dec()
+	s.answering(-1)
 	s.metrics.observe(x, took)
 	s.log.LogAttrs(context.WithoutCancel(x.request.Context()), slog.LevelInfo, "request",
 		slog.String("request_id", x.id), slog.String("method", knownMethod(x.request.Method)), slog.String("route", x.route),

@@ -31,6 +31,7 @@ func computing(t *testing.T) map[string]struct {
 		"/v1/models/{name}/value":                    {rowsBody(t, rows, `"ask":["age"],"labels":true`), all},
 		"/v1/models/{name}/distribution":             {"{" + demandRows + "}", all[:1]},
 		"/v1/models/{name}/outcomes":                 {`{"outcomes":[{"id":"a","outcome":"bad"}]}`, nil},
+		"/v1/outcomes":                               {`{"outcomes":[{"id":"a","outcome":"bad"}]}`, nil},
 		"/v1/explore/reactor":                        {`{"data":[1,2,-1],"threshold":1,"utility":[[1,0.1],[0.8,1]]}`, all[1:]},
 		"/v1/explore/classifier":                     {`{"x":[[-1],[1]],"labels":[0,1],"utility":[[1,0],[0.5,1]]}`, all},
 		"/v2/models/{name}/infer":                    {inputs, all},
@@ -48,7 +49,7 @@ func tensorText(name string, value int) string {
 // afterwards.
 func TestFaultsEndNothingButTheRequest(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	recorded, ofNumbers := newServer(t, recording(t, t.TempDir())), demandServer(t)
+	recorded, ofNumbers := newServer(t, recording(t, t.TempDir()), oneModel), demandServer(t)
 	version := (*recorded.models.Load())["loans"].version()
 	requests := computing(t)
 	for _, r := range recorded.operations() {

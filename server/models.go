@@ -224,9 +224,17 @@ func (s *Server) Reload() error {
 	return errors.Join(failures...)
 }
 
-// modelOf finds the model that a request names in its path.
+// modelOf finds the model that a request names in its path; one that names none is about the only one.
 func (s *Server) modelOf(x *exchange) (*served, error) {
-	m := (*s.models.Load())[x.request.PathValue("name")]
+	all, name := *s.models.Load(), x.request.PathValue("name")
+	m := all[name]
+	if name == "" {
+		if len(all) != 1 {
+			return nil, problem.New(http.StatusNotFound, "this server has %d models; name one in the path, as in /v1/models/NAME/outcomes: GET /v1/models lists them", len(all))
+		}
+		for _, m = range all {
+		}
+	}
 	if m == nil {
 		return nil, problem.New(http.StatusNotFound, "there is no model of that name; GET /v1/models lists them")
 	}

@@ -31,6 +31,23 @@ func recording(t *testing.T, dir string, without ...string) func(*Config) {
 	return func(c *Config) { c.Record = r }
 }
 
+func oneModel(c *Config) { c.Models = c.Models[:1] }
+
+// Where there is one model outcomes need not name it; where there are several they have to.
+func TestOutcomesOfTheOnlyModel(t *testing.T) {
+	const body = `{"outcomes":[{"id":"a","outcome":"bad"}]}`
+	dir := t.TempDir()
+	if got := answer[OutcomesResponse](t, newServer(t, recording(t, dir), oneModel), "/v1/outcomes", body); got.Recorded != 1 {
+		t.Errorf("recorded %d", got.Recorded)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "loans", "_outcomes.jsonl")); err != nil || !strings.Contains(string(text), `"_id":"a"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	if w := ask(newServer(t, recording(t, t.TempDir())), http.MethodPost, "/v1/outcomes", body); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "2 models") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 // Decisions and outcomes are in files of the model when the answer, or the recorder, says so.
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()

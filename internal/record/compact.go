@@ -51,22 +51,34 @@ const (
 	// processor.
 	groupRows = 1 << 13
 	// stepRows is after how many rows it may rest, stepTime for how long it works until then, and restShare how often
-	// the time that it worked it rests: it takes a quarter of one processor at most.
+	// the time that it worked it rests: it takes a quarter of one processor at most, and half of one where another journal
+	// waits.
 	stepRows    = 32
-	stepTime    = 500 * time.Microsecond
+	stepTime    = 300 * time.Microsecond
 	restShare   = 3
 	longestRest = 20 * time.Millisecond
+	// It waits for requests that are being answered, and looks every pause; a server that always has some does not
+	// keep it for longer than longestWait.
+	pause       = time.Millisecond / 2
+	longestWait = 5 * time.Millisecond
 )
 
-// rest has others come first: nobody waits for Parquet files while the server is up and there is one journal to make one of.
+// rest has others come first: nobody waits for Parquet files while the server is up and few journals wait to become some.
 func (r *Recorder) rest() {
-	switch worked := time.Since(r.rested); {
-	case worked < stepTime:
+	worked := time.Since(r.rested)
+	if worked < stepTime {
 		return
-	case r.hurry.Load() || len(r.full) > 0:
+	}
+	switch waiting := len(r.full); {
+	case r.hurry.Load() || waiting > fullLength/2:
 		runtime.Gosched()
+	case waiting > 0:
+		time.Sleep(min(worked, longestRest))
 	default:
 		time.Sleep(min(restShare*worked, longestRest))
+		for since := time.Now(); r.answering.Load() > 0 && time.Since(since) < longestWait; {
+			time.Sleep(pause)
+		}
 	}
 	r.rested = time.Now()
 }

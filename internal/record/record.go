@@ -117,8 +117,9 @@ type Recorder struct {
 	journals map[string]*journal // of the writer alone
 	room     encoder             // likewise
 
-	hurry  atomic.Bool // somebody waits for Parquet files
-	rested time.Time   // when what makes them did last
+	hurry     atomic.Bool  // somebody waits for Parquet files
+	answering atomic.Int64 // requests
+	rested    time.Time    // when what makes Parquet files did last
 }
 
 // journal is where the decisions of a model are written.
@@ -224,6 +225,9 @@ func (r *Recorder) drop(b *Batch) {
 // Dropped is how many decisions were not recorded, as the queue was full or the disk failed. A place where a journal is
 // damaged counts as one, as how many there were is not known.
 func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
+
+// Answering counts a request that begins (1) or ended (−1): making files waits for requests.
+func (r *Recorder) Answering(change int64) { r.answering.Add(change) }
 
 // Add records decisions, soon. It keeps the batch.
 func (r *Recorder) Add(b *Batch) {

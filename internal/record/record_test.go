@@ -65,9 +65,11 @@ func (r *Recorder) batch(request, body string) *Batch {
 // the last interval; the next process makes a table of them.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
-	rng := rand.New(rand.NewPCG(1, 1))
-	acknowledged := make(map[string]bool)
-	for range 5 {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	acknowledged, decided := make(map[string]bool), make(map[string]bool)
+	for k := range 6 {
 		c := exec.Command(os.Args[0])
 		c.Env = append(os.Environ(), "LOSSEP_RECORD_VICTIM="+dir)
 		out, err := c.StdoutPipe()
@@ -82,9 +84,17 @@ func TestKilled(t *testing.T) {
 			t.Fatal("nothing was recorded")
 		}
 		acknowledged[lines.Text()] = true
-		time.AfterFunc(time.Duration(rng.IntN(200))*time.Millisecond, func() { _ = c.Process.Kill() })
+		after := time.Duration(rng.IntN(200)) * time.Millisecond
+		if k == 5 {
+			after += 5 * Interval / 2
+		}
+		begun := time.Now()
+		time.AfterFunc(after, func() { _ = c.Process.Kill() })
 		for lines.Scan() {
 			acknowledged[lines.Text()] = true
+			if time.Since(begun) < after-2*Interval { // the disk may take as long again where others keep it busy
+				decided[lines.Text()] = true
+			}
 		}
 		_ = c.Wait()
 	}
@@ -114,6 +124,36 @@ func TestKilled(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "m", "_journal-*")); len(left) > 0 {
 		t.Errorf("journals %q are left", left)
+	}
+	if len(decided) == 0 {
+		t.Fatal("no decision is older than the last interval")
+	}
+	there := read(t, filepath.Join(dir, "m"))
+	for i := range there.Len() {
+		delete(decided, there.Row(i)[0])
+	}
+	if len(decided) > 0 {
+		t.Errorf("%d decisions of more than the last interval are lost", len(decided))
+	}
+}
+
+// Parquet files are made of all decisions, too, while there are always requests to wait for.
+func TestFilesWhileAnswering(t *testing.T) {
+	r := &Recorder{config: Config{Dir: t.TempDir()}, journals: make(map[string]*journal), full: make(chan string, 1)}
+	r.Answering(1)
+	for range 20 {
+		if err := r.append(benched(r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.rotate("m", r.journals["m"]); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.compact(<-r.full); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, filepath.Join(r.config.Dir, "m")).Len(); got != 2000 {
+		t.Errorf("%d rows", got)
 	}
 }
 
