@@ -65,7 +65,7 @@ const (
 	Outcomes Kind = "outcomes"
 )
 
-// Alarm is evidence against costs as they were, beyond 1/level.
+// Alarm is evidence against costs as they were, beyond the threshold.
 type Alarm struct {
 	Kind     Kind    `json:"kind"`
 	Window   string  `json:"window"` // where it was first
@@ -163,6 +163,7 @@ type watch struct {
 	least       float64   // of these
 	limit       float64   // on the expected cost of a case on average
 	residuals   []float64 // what it cost beyond that
+	error       float64   // variance of the mean cost of the reference, given its probabilities
 	alike       float64   // variance of a mean of cases that follow each other, as if they were independent
 	binned      *binned
 	bins        []*bins
@@ -191,19 +192,25 @@ func newWatch(reference *Cases, o Options) *watch {
 		spread += (w.expected[i] - mean) * (w.expected[i] - mean) / n
 	}
 	w.alike = alike(w.residuals)
+	w.error = w.alike * dot(w.residuals, w.residuals) / (n * n)
 	w.before.Rows = reference.Len()
 	w.least = slices.Min(w.expected)
-	// The mean of the reference is known to its standard error, on the safe side.
-	w.limit = mean + o.Tolerance*math.Abs(mean) + 2*math.Sqrt(spread/n)
+	w.limit = mean + w.margin(math.Abs(mean), spread/n)
 	for _, c := range o.Columns {
 		w.bins = append(w.bins, newBins(reference.X, c, o.Numbers))
 	}
 	return w
 }
 
-// threshold is the evidence from which on there is an alarm: by Ville's inequality an e-process ever
-// comes to 2/level with a probability of at most level/2, and there are two.
-func (w *watch) threshold() float64 { return 2 / w.opt.Level }
+// threshold is the evidence from which on there is an alarm: by Ville's inequality an e-process ever comes to 4/level
+// with a probability of at most level/4, its limit is too low with as much, and there are two.
+func (w *watch) threshold() float64 { return 4 / w.opt.Level }
+
+// margin is by how much costs have to rise to be more than those of the reference: the tolerance, or what the
+// reference may be off by chance, given its variance, where that is more.
+func (w *watch) margin(scale, variance float64) float64 {
+	return max(w.opt.Tolerance*scale, normal.Quantile(1-w.opt.Level/4)*math.Sqrt(variance))
+}
 
 // window looks at the cases of one.
 func (w *watch) window(c *Cases, name string) Window {
@@ -221,6 +228,7 @@ func (w *watch) window(c *Cases, name string) Window {
 	out.Effective = effective(weights)
 	scale := math.Abs(w.before.Expected)
 	bias, unsure := w.bias(weights)
+	margin := w.margin(scale, w.error+unsure)
 	gradient := make([]float64, len(cal.theta))
 	chance, known, comparable, realised, lowest, highest := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, p := range c.Probabilities {
@@ -240,7 +248,7 @@ func (w *watch) window(c *Cases, name string) Window {
 			continue
 		}
 		least := slices.Min(costs)
-		w.outcomes.add(costs[c.Outcomes[i]]-least, mean+w.opt.Tolerance*scale-least, scale)
+		w.outcomes.add(costs[c.Outcomes[i]]-least, mean+margin-least, scale)
 		known, comparable, realised = known+1, comparable+mean, realised+costs[c.Outcomes[i]]
 	}
 	out.EvidenceInputs, out.EvidenceOutcomes = w.inputs.value(), w.outcomes.value()

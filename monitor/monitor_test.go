@@ -74,6 +74,28 @@ func TestNothingChanges(t *testing.T) {
 	}
 }
 
+// A reference in which dear outcomes are few by chance is no alarm of those that follow, and twice as many are: 15 of 500 is
+// what 4 % give in 16 of 100 references or fewer, and 10 % in none.
+func TestRareOutcomes(t *testing.T) {
+	rare := func(n, every int) *Cases {
+		c := &Cases{X: mat.NewDense(n, 2, nil)}
+		for i := range n {
+			y := 0
+			if i%every == 0 {
+				y = 1
+			}
+			c.Probabilities, c.Costs, c.Outcomes = append(c.Probabilities, []float64{0.96, 0.04}), append(c.Costs, []float64{0, 20}), append(c.Outcomes, y)
+		}
+		return c
+	}
+	for every, alarms := range map[int]int{25: 0, 10: 1} {
+		r, err := Watch(rare(500, 34), rare(30000, every), days(30000, 30000), options)
+		if err != nil || len(r.Alarms) != alarms {
+			t.Errorf("one in %d: alarms %+v, %v", every, r.Alarms, err)
+		}
+	}
+}
+
 // Other cases are reported before outcomes are known, with the column that moved and what that costs;
 // outcomes that follow otherwise from the same inputs are not, and are reported once they are known.
 func TestDrift(t *testing.T) {

@@ -2,9 +2,10 @@
 
 The tables that come with NannyML (0.13.1): a model is fitted to a sample of the first half of the reference period, the
 second half is the reference of both, and the outcomes of the analysis period are only looked at in the end. Both see the
-same probabilities and decisions. Prints the mean absolute error per chunk and how many intervals hold.
+same probabilities and decisions. Prints the mean absolute error per chunk and how many intervals hold, for chunks of
+each size.
 
-    python monitoring.py path/to/lossep folder
+    python monitoring.py path/to/lossep folder [2000 1000 500]
 """
 
 import os
@@ -21,7 +22,7 @@ import pandas
 
 warnings.filterwarnings("ignore")
 PROGRAM, FOLDER = sys.argv[1], Path(sys.argv[2])
-ROWS, CHUNK = 3000, 2000
+ROWS, SIZES = 3000, [int(n) for n in sys.argv[3:]] or [2000, 1000, 500]
 TABLES = {
     "car loan": (nannyml.load_synthetic_car_loan_dataset, "repaid", "0", ["timestamp", "y_pred_proba", "y_pred"]),
     "employment": (nannyml.load_us_census_ma_employment_data, "employed", "0", ["year", "prediction", "predicted_probability"]),
@@ -50,9 +51,6 @@ for name, (load, target, positive, drop) in TABLES.items():
     run("fit", files["fit"], "--target", target, "--id", "id", *costs, "--inducing", 200, "--kernel", "matern32 + linear + constant", "-o", model)
     run("decide", model, files["analysis"], "-o", files["decided"])
     run("decide", model, files["reference"], "-o", files["before"])
-    run("monitor", model, files["analysis"], "--reference", files["reference"], "--window", CHUNK, "--tolerance", 0.99, "--out", FOLDER / "watch")
-    (FOLDER / "watch" / "windows.csv").replace(FOLDER / f"{name}.windows.csv")
-    ours = pandas.read_csv(FOLDER / f"{name}.windows.csv")
 
     decided, before = pandas.read_csv(files["decided"]), pandas.read_csv(files["before"])
     outcomes = sorted(set(reference[target]))
@@ -62,34 +60,31 @@ for name, (load, target, positive, drop) in TABLES.items():
             for d, y in ((before, second.reset_index()), (decided, analysis))
         ]
         cost = numpy.where(frames[1]["y"] == 1, 3 * (1 - frames[1]["action"]), frames[1]["action"])
-        cbpe = nannyml.CBPE(
-            problem_type="classification_binary", y_true="y", y_pred="action", y_pred_proba="p", metrics=["business_value"],
-            business_value_matrix=[[0, -1], [-3, 0]], chunk_size=CHUNK,
-        )  # fmt: skip
-        column, turn = "business_value", lambda v: -v / CHUNK
+        settings = {"problem_type": "classification_binary", "y_pred_proba": "p", "metrics": ["business_value"], "business_value_matrix": [[0, -1], [-3, 0]]}
+        column, turn = "business_value", lambda v, size: -v / size
     else:
         frames = [
             pandas.DataFrame({**{f"p_{o}": d[f"probability_{o}"] for o in outcomes}, "action": d["action"], "y": y[target].values})
             for d, y in ((before, second), (decided, analysis))
         ]
         cost = (frames[1]["action"] != frames[1]["y"]).to_numpy().astype(float)
-        cbpe = nannyml.CBPE(
-            problem_type="classification_multiclass", y_true="y", y_pred="action", y_pred_proba={o: f"p_{o}" for o in outcomes},
-            metrics=["accuracy"], chunk_size=CHUNK,
-        )  # fmt: skip
-        column, turn = "accuracy", lambda v: 1 - v
-    theirs = cbpe.fit(frames[0]).estimate(frames[1]).filter(period="analysis").to_df()[column]
-    chunks = min(len(theirs), len(ours))
-    realised = numpy.array([cost[k * CHUNK : (k + 1) * CHUNK].mean() for k in range(len(ours))])[:chunks]
-    full = numpy.array([len(cost[k * CHUNK : (k + 1) * CHUNK]) == CHUNK for k in range(len(ours))])[:chunks]
-    estimate = turn(theirs["value"].to_numpy())[:chunks]
-    bounds = numpy.sort([turn(theirs["lower_confidence_boundary"].to_numpy()), turn(theirs["upper_confidence_boundary"].to_numpy())], axis=0)[:, :chunks]
-    inside = lambda low, high: ((low <= realised) & (realised <= high))[full].mean()  # noqa: E731
-    error = lambda v: numpy.abs(v - realised)[full].mean()  # noqa: E731
-    pandas.DataFrame({"realised": realised, "cbpe": estimate, "ours": ours["estimated"][:chunks]}).to_csv(FOLDER / f"{name}.chunks.csv")
-    print(
-        f"{name}: {full.sum()} chunks, realised {realised[full].mean():.4f}; mean absolute error lossep {error(ours['estimated'][:chunks]):.5f}, "
-        f"model alone {error(ours['expected'][:chunks]):.5f}, CBPE {error(estimate):.5f}; intervals hold: lossep {inside(ours['low'][:chunks], ours['high'][:chunks]):.3f}, "
-        f"CBPE {inside(*bounds):.3f}; effective reference {ours['effective_reference'].median():.0f} of {len(second)}",
-        flush=True,
-    )
+        settings = {"problem_type": "classification_multiclass", "y_pred_proba": {o: f"p_{o}" for o in outcomes}, "metrics": ["accuracy"]}
+        column, turn = "accuracy", lambda v, size: 1 - v
+    for size in SIZES:
+        run("monitor", model, files["analysis"], "--reference", files["reference"], "--window", size, "--tolerance", 0.99, "--out", FOLDER / "watch")
+        (FOLDER / "watch" / "windows.csv").replace(FOLDER / f"{name}.{size}.windows.csv")
+        chunks = len(cost) // size  # that are full
+        ours = pandas.read_csv(FOLDER / f"{name}.{size}.windows.csv")[:chunks]
+        cbpe = nannyml.CBPE(y_true="y", y_pred="action", chunk_size=size, **settings)
+        theirs = cbpe.fit(frames[0]).estimate(frames[1]).filter(period="analysis").to_df()[column][:chunks]
+        realised = cost[: chunks * size].reshape(chunks, size).mean(axis=1)
+        estimate, *bounds = (turn(theirs[k].to_numpy(), size) for k in ("value", "lower_confidence_boundary", "upper_confidence_boundary"))
+        inside = lambda low, high: ((low <= realised) & (realised <= high)).mean()  # noqa: E731, B023
+        error = lambda v: numpy.abs(v - realised).mean()  # noqa: E731, B023
+        pandas.DataFrame({"realised": realised, "cbpe": estimate, "ours": ours["estimated"]}).to_csv(FOLDER / f"{name}.{size}.chunks.csv")
+        print(
+            f"{name}: {chunks} chunks of {size}, realised {realised.mean():.4f}; mean absolute error lossep {error(ours['estimated']):.5f}, "
+            f"model alone {error(ours['expected']):.5f}, CBPE {error(estimate):.5f}; intervals hold: lossep {inside(ours['low'], ours['high']):.3f}, "
+            f"CBPE {inside(*numpy.sort(bounds, axis=0)):.3f}; effective reference {ours['effective_reference'].median():.0f} of {len(second)}",
+            flush=True,
+        )
