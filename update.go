@@ -25,6 +25,8 @@ type UpdateOptions struct {
 	// Forget are rows to take away, as they stood in a table that the model was fitted to or updated
 	// with: they are found by their features and outcome. nil stands for none.
 	Forget *table.Table
+	// IDs, if there are any, are the identifiers of the rows of Forget that are taken away; the others stay.
+	IDs []string
 	// HalfLife is the number of new rows after which what rows before them told counts half as much;
 	// 0 stands for never.
 	HalfLife float64
@@ -80,6 +82,9 @@ func (m *Model) updating(more *table.Table, o UpdateOptions) (u *updating, err e
 	u = &updating{Model: m, opt: o, fade: 1}
 	if !(o.HalfLife >= 0) || math.IsInf(o.HalfLife, 1) {
 		return nil, inputf("half life", "%v is no number of rows", o.HalfLife)
+	}
+	if len(o.IDs) > 0 && o.Forget == nil {
+		return nil, inputf("ids", "no table is given that has their rows; give that of past cases to forget from")
 	}
 	if o.HalfLife > 0 && more == nil {
 		return nil, inputf("half life", "no new rows are given, by which older ones would count less")
@@ -153,6 +158,10 @@ func (m *Model) encoded(t *table.Table) (p *Problem, err error) {
 
 // find finds the training rows that are to be taken away, each once.
 func (u *updating) find(t *table.Table) error {
+	t, err := u.withIDs(t)
+	if err != nil {
+		return err
+	}
 	gone, err := u.encoded(t)
 	if err != nil {
 		return err
@@ -174,6 +183,34 @@ func (u *updating) find(t *table.Table) error {
 		return found
 	})
 	return nil
+}
+
+// withIDs are the rows of a table whose identifiers are given, or all of them.
+func (u *updating) withIDs(t *table.Table) (*table.Table, error) {
+	if len(u.opt.IDs) == 0 {
+		return t, nil
+	}
+	column := u.recipe.NameOf(recipe.Identity)
+	if column == "" {
+		return nil, inputf("ids", "the model has no column of identifiers; give the rows to forget alone")
+	}
+	j, err := t.Column(column)
+	if err != nil {
+		return nil, err
+	}
+	places := make(map[string][]int)
+	for i := range t.Len() {
+		id := t.Row(i)[j] // as it is written: 007 is not 7
+		places[id] = append(places[id], i)
+	}
+	var rows []int
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(u.opt.IDs))) {
+		if places[id] == nil {
+			return nil, inputf("ids", "%q is in no row of column %q of %s", id, column, t.Name())
+		}
+		rows = append(rows, places[id]...)
+	}
+	return t.Subset(rows), nil
 }
 
 // byKey are training rows by their features and outcome.

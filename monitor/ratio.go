@@ -9,7 +9,9 @@ import (
 )
 
 // Boosted trees distinguish cases of a window from those of the reference: they see columns that moved together where
-// each of them has the values that it had.
+// each of them has the values that it had. The rate, the smallest leaf and the smoothing are the defaults of LightGBM, whose
+// 31 leaves are about those of depth 5; bins, samples and rounds bound the work. docs/research/monitoring.md has how much
+// depends on the others.
 const (
 	mostBins    = 64 // of an entry of an encoded row: a set of them is a word
 	numberBins  = 32

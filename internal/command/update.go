@@ -28,11 +28,13 @@ with this kernel would find; with inducing points earlier rows are held as a Gau
 ones are gone over.
 
 With --half-life older rows count less the more rows came after them. With --forget rows are taken
-away: they are found by their features and outcome. A server that serves the file takes it up when it
+away: they are found by their features and outcome, as a model keeps no identifiers; with --ids those of
+the table that have these identifiers. A server that serves the file takes it up when it
 gets SIGHUP, without a request lost.`,
 		Example: `  lossep update model.lossep yesterday.csv -o model.lossep
   lossep update model.lossep more.csv -o model2.lossep --half-life 50000
-  lossep update model.lossep --forget withdrawn.csv -o model2.lossep`,
+  lossep update model.lossep --forget withdrawn.csv -o model2.lossep
+  lossep update model.lossep --forget past.csv --ids c17,c18 -o model2.lossep`,
 	}
 	q := service.NewUpdate()
 	c.Args = func(c *cobra.Command, args []string) error {
