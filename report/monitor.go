@@ -65,22 +65,35 @@ func (r *Monitor) caveat() string {
 
 // table is that of the windows.
 func (r *Monitor) table() *Table {
-	t := newTable("",
-		"window", "cases", "estimated "+r.noun(), "realised", "comparable past cases", "evidence: cases",
-		"evidence: outcomes")
+	columns := []string{"window", "cases", "estimated " + r.noun(), "realised", "comparable past cases", "evidence: cases", "evidence: outcomes"}
+	sloped := slices.ContainsFunc(r.Windows, func(w monitor.Window) bool { return w.Slope != nil })
+	if sloped {
+		columns = slices.Insert(columns, 4, "calibration slope")
+	}
+	t := newTable("", columns...)
 	for _, w := range r.Windows {
-		realised := ""
+		realised, slope := "", ""
 		if w.Realised != nil {
 			realised = Number(*w.Realised)
 			if w.Known < w.Rows {
 				realised += fmt.Sprintf(" (%s known)", Count(w.Known))
 			}
 		}
-		t.AddRow(w.Name, Count(w.Rows), Within(w.Estimated, w.Low, w.High)+" ("+Range(w.Low, w.High)+")", realised, Count(int(w.Effective)), Number(w.EvidenceInputs), Number(w.EvidenceOutcomes))
+		if w.Slope != nil {
+			slope = fmt.Sprintf("%.2f", *w.Slope)
+		}
+		cells := []string{w.Name, Count(w.Rows), Within(w.Estimated, w.Low, w.High) + " (" + Range(w.Low, w.High) + ")", realised, Count(int(w.Effective)), Number(w.EvidenceInputs), Number(w.EvidenceOutcomes)}
+		if sloped {
+			cells = slices.Insert(cells, 4, slope)
+		}
+		t.AddRow(cells...)
 	}
 	t.Notes = []Note{
 		{Text: fmt.Sprintf("Comparable past cases: how many of %s those like the window's are worth.", Count(r.Reference.Rows))},
 		{Text: fmt.Sprintf("Evidence that the cases, or what comes of them, changed such that decisions %s more: alarm from %s.", map[bool]string{true: "cost", false: "lose"}[r.Costs], Number(r.Threshold))},
+	}
+	if sloped {
+		t.Notes = append(t.Notes, Note{Text: "Calibration slope: 1 where outcomes are as likely as the model says; below 1 its probabilities are too extreme."})
 	}
 	return t
 }
