@@ -65,10 +65,10 @@ func (r *Monitor) caveat() string {
 
 // table is that of the windows.
 func (r *Monitor) table() *Table {
-	columns := []string{"window", "cases", "estimated " + r.noun(), "realised", "comparable past cases", "evidence: cases", "evidence: outcomes"}
+	columns := []string{"window", "cases", "estimated " + r.noun(), "realised", "similar past cases", "evidence: cases", "evidence: outcomes"}
 	sloped := slices.ContainsFunc(r.Windows, func(w monitor.Window) bool { return w.Slope != nil })
 	if sloped {
-		columns = slices.Insert(columns, 4, "calibration slope")
+		columns = slices.Insert(columns, 4, "slope")
 	}
 	t := newTable("", columns...)
 	for _, w := range r.Windows {
@@ -89,11 +89,11 @@ func (r *Monitor) table() *Table {
 		t.AddRow(cells...)
 	}
 	t.Notes = []Note{
-		{Text: fmt.Sprintf("Comparable past cases: how many of %s those like the window's are worth.", Count(r.Reference.Rows))},
+		{Text: fmt.Sprintf("Similar past cases: how many of %s those like the window's are worth.", Count(r.Reference.Rows))},
 		{Text: fmt.Sprintf("Evidence that the cases, or what comes of them, changed such that decisions %s more: alarm from %s.", map[bool]string{true: "cost", false: "lose"}[r.Costs], Number(r.Threshold))},
 	}
 	if sloped {
-		t.Notes = append(t.Notes, Note{Text: "Calibration slope: 1 where outcomes are as likely as the model says; below 1 its probabilities are too extreme."})
+		t.Notes = append(t.Notes, Note{Text: "Slope is that of the calibration: 1 where outcomes are as likely as the model says; below 1 its probabilities are too extreme."})
 	}
 	return t
 }
