@@ -60,7 +60,7 @@ const (
 	// It waits for requests that are being answered, and looks every pause; a server that always has some does not
 	// keep it for longer than longestWait.
 	pause       = time.Millisecond / 2
-	longestWait = 5 * time.Millisecond
+	longestWait = 25 * time.Millisecond
 )
 
 // rest has others come first: nobody waits for Parquet files while the server is up and few journals wait to become some.

@@ -1,7 +1,7 @@
 // Command monitoring draws streams of cases for a year, or a quarter where there is drift, decided daily, and counts alarms: how many streams
 // without drift ever have one, and after how many days drift of several sizes is found.
 //
-//	go run ./monitoring [-streams 200]
+//	go run ./monitoring [-streams 200] [-only 0]
 package main
 
 import (
@@ -59,6 +59,7 @@ func cases(rng *rand.Rand, n int, c change) *monitor.Cases {
 
 func main() {
 	streams := flag.Int("streams", 200, "streams of each kind")
+	only := flag.Int("only", -1, "the number of one kind, from 0, in place of all")
 	flag.Parse()
 	changes := []change{
 		{name: "none"},
@@ -71,6 +72,9 @@ func main() {
 	}
 	o := monitor.Options{Level: monitor.DefaultLevel, Tolerance: monitor.DefaultTolerance, Numbers: 1, Columns: []monitor.Column{{Name: "x", At: []int{0}}}}
 	for k, c := range changes {
+		if *only >= 0 && k != *only {
+			continue
+		}
 		length := quarter
 		if k == 0 {
 			length = year
@@ -85,9 +89,15 @@ func main() {
 			for d := range length {
 				days = append(days, monitor.Span{Name: fmt.Sprint(d + 1), From: d * perDay, To: (d + 1) * perDay})
 			}
-			r, err := monitor.Watch(before, now, days, o)
-			if err != nil {
-				panic(err)
+			var r *monitor.Result
+			for _, upto := range []int{10, 30, length} { // days after the first alarm change nothing
+				var err error
+				if r, err = monitor.Watch(before, now, days[:upto], o); err != nil {
+					panic(err)
+				}
+				if len(r.Alarms) > 0 {
+					break
+				}
 			}
 			for i, y := range now.Outcomes {
 				cost += now.Costs[i][y] / float64(*streams*length*perDay)
