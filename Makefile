@@ -11,7 +11,8 @@ build:      ## the command, as a static binary
 test:       ## the tests of this module, which need nothing but Go: what to run while working
 	go test ./...
 
-test-all: browser emulator python test ## everything that has to pass: the page in a browser, the Python package, Beam and arm64's vector code too
+test-all: browser emulator ## everything that has to pass: the page in a browser, the Python package, Beam and arm64's vector code too
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target python test
 	cd beam && go test ./...
 	@level3/arm64.sh short
 

@@ -15,8 +15,8 @@ import (
 
 // Rows at every distance, by kernels, likelihoods and methods that take them differently:
 // numbers and exit code 0, or exit code 2, nothing on standard output, and a message that
-// names the file, the line and the column. Every case has every exponent, and
-// signs, verbs and rows that are alone or a pair take turns so that each meets all of them.
+// names the file, the line and the column. Every exponent meets three or four of the cases, each of which has
+// every third; signs, verbs and rows that are alone or a pair take turns so that each meets all of them.
 func TestFarRows(t *testing.T) {
 	dir := t.TempDir()
 	past := "income,job,class\n"
@@ -56,6 +56,9 @@ func TestFarRows(t *testing.T) {
 			t.Fatalf("%v: %s", c, text)
 		}
 		for k, value := range farValues() {
+			if k%3 != i%3 {
+				continue
+			}
 			value = []string{"", "-"}[(i+k)%2] + value
 			rows, bad := "clerk,3\nsmith,"+value+"\nsmith,"+value+"\n", 3
 			if (i/4+k/4)%2 == 1 {
