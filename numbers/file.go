@@ -87,7 +87,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 		return nil, errors.New("its description lacks the recipe of a number, or the costs")
 	case family == nil || len(h.Noise) != len(family.Priors()):
 		return nil, fmt.Errorf("its noise %q with %d hyperparameters is unknown", h.Shape.Noise, len(h.Noise))
-	case h.Summary.Rows != h.Recipe.Rows || h.Summary.Inducing < 0:
+	case h.Summary.Rows != h.Recipe.Rows || h.Summary.Inducing < 0 || h.Summary.Inducing == 0 && h.Summary.Effects != nil:
 		return nil, errors.New("its recipe and its summary contradict each other")
 	}
 	for _, l := range h.Noise {
@@ -95,7 +95,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 			return nil, fmt.Errorf("its noise has the logarithm %v", l)
 		}
 	}
-	if err := errors.Join(h.Shape.Transform.check(), h.Examples.Check(h.Recipe)); err != nil {
+	if err := errors.Join(h.Shape.Transform.check(), h.Examples.Check(h.Recipe), modelfile.CheckEffects(h.Summary.Effects, h.Recipe.Dim())); err != nil {
 		return nil, err
 	}
 	m := &Model{recipe: h.Recipe, coding: h.Recipe.Coding(), costs: h.Costs, shape: h.Shape, family: family.With(h.Noise), summary: h.Summary, examples: h.Examples}
@@ -104,7 +104,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	if n := h.Summary.Inducing; n > 0 {
 		views = n
 	}
-	if need := posterior.FullBytes(views, m.coding.Len(), views); need > float64(bytes) {
+	if need := posterior.FullBytes(views, m.coding.Len(), views) + modelfile.EffectsBytes(h.Summary.Effects, 1); need > float64(bytes) {
 		return nil, fmt.Errorf("it takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", need/1e9, float64(bytes)/1e9)
 	}
 	if err := m.read(r, h.Kernel); err != nil {
@@ -141,7 +141,11 @@ func (m *Model) read(r *modelfile.Reader, text string) error {
 		if err != nil {
 			return err
 		}
-		m.posterior = posterior.NewInducing(process, posterior.Latent{}, q[0], nil)
+		set, err := r.Effects(m.summary.Effects, 1)
+		if err != nil {
+			return err
+		}
+		m.posterior = posterior.NewInducing(process.With(set), posterior.Latent{}, q[0], nil)
 		return nil
 	}
 	rows, err := r.NumberRows(m.coding, m.recipe.Rows, m.recipe.Weighted())

@@ -12,6 +12,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
@@ -45,7 +46,9 @@ type Summary struct {
 	Shapes      []Shape        `json:"shapes"`
 	Candidates  []search.Tried `json:"candidates,omitempty"`
 	Search      *search.Record `json:"search,omitempty"`
-	// LeaveOneOut is nil with inducing points.
+	// Effects are the families of effects that are added to the process.
+	Effects []modelfile.Effects `json:"effects,omitempty"`
+	// LeaveOneOut is of up to 5,000 rows.
 	LeaveOneOut *LeaveOneOut `json:"leave_one_out,omitempty"`
 }
 
@@ -218,6 +221,7 @@ func (m *Model) Results() []string {
 	if s.Inducing > 0 {
 		lines = append(lines, fmt.Sprintf("inducing    %d points for %d rows", s.Inducing, s.Rows))
 	}
+	lines = append(lines, lossep.EffectLines(s.Effects)...)
 	if loo := s.LeaveOneOut; loo != nil {
 		lines = append(lines, fmt.Sprintf("left out    cost per row %.6g, best constant action %.6g; %.1f %% of outcomes in 90 %% intervals", loo.Cost, loo.Constant, 100*loo.Coverage))
 	}
