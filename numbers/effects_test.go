@@ -94,6 +94,44 @@ func saved(t *testing.T, m *Model) *Model {
 	return again
 }
 
+// Noise that differs between groups is found, and with it what each outcome is likely to be; even noise is left as it is.
+func TestNoiseOfGroups(t *testing.T) {
+	for _, most := range []float64{1, 4} {
+		rng := rand.New(rand.NewPCG(3, 9))
+		data := tableOf(t, "noise", "a,b,y", 2400, func(i int) string {
+			g, h := rng.IntN(4), rng.IntN(3)
+			sd := math.Pow(most, float64(g)/3) / 2
+			return fmt.Sprintf("a%d,b%d,%.6f", g, h, 50+float64(g*h)+sd*rng.NormFloat64())
+		})
+		o := lossep.Options{Kernel: "constant + effects(a, b)", Seed: 1}
+		o.Data.Target = "y"
+		p, err := Prepare(data, o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &Model{recipe: p.Recipe, coding: p.coding, costs: p.Costs, shape: Shape{Transform: Transform{Name: "none", Scale: 1, Mean: 50}, Noise: "normal"}, summary: Summary{Rows: p.Len(), Version: "1"}}
+		if err := p.induced(t.Context(), m, &terms{y: m.shape.Transform.all(p.Values), family: normalNoise{1}}); err != nil {
+			t.Fatal(err)
+		}
+		if (most == 1) != (m.spread == nil) {
+			t.Fatalf("noise up to %v times as large: %v", most, m.Results())
+		}
+		again, off := saved(t, m).predict(p.X), 0.0
+		for i, d := range m.predict(p.X) {
+			got := (d.Quantile(0.95) - d.Quantile(0.05)) / (2 * 1.6449)
+			g := p.X.At(i, 0)
+			off = max(off, math.Abs(math.Log(got/(math.Pow(most, g/3)/2))))
+			if math.Abs(again[i].Quantile(0.9)-d.Quantile(0.9)) > 1e-12*d.Quantile(0.9) { // the logarithm of the noise is kept
+				t.Fatal("another distribution once the model is read")
+			}
+		}
+		// 600 rows of a group tell the standard deviation of its noise to 3 %, and what its mean is adds 1 %.
+		if off > 0.12 {
+			t.Errorf("noise up to %v times as large: standard deviations are off by a factor of e^%v", most, off)
+		}
+	}
+}
+
 // Counts and outcomes with long tails have effects too, and their noise is found beside these. Half of the variance of
 // the counts is noise.
 func TestEffectsOfCountsAndLongTails(t *testing.T) {

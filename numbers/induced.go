@@ -74,6 +74,10 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 	if err != nil {
 		return err
 	}
+	if m.spread, err = p.noise(ctx, m, of, left); err != nil {
+		return err
+	}
+	m.summary.Noise = modelfile.EffectsOf(m.spread, lossep.EntryNames(p.Recipe))
 	return p.leaveOneOut(m, left)
 }
 
@@ -108,7 +112,7 @@ func (p *Problem) leaveOneOut(m *Model, left []gauss.Scalar) error {
 		if !c.Proper() {
 			return nil
 		}
-		d := m.family.Predict(c.Mean(), c.Variance(), &m.shape.Transform)
+		d := m.predictAt(p.X.RawRowView(i), c.Mean(), c.Variance())
 		w := 1.0
 		if p.Weights != nil {
 			w = p.Weights[i]

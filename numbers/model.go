@@ -11,6 +11,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/posterior"
@@ -26,6 +27,7 @@ type Model struct {
 	costs     *decision.NumberCosts
 	shape     Shape
 	family    Family
+	spread    effects.Set // of the logarithm of the precision of the noise
 	posterior posterior.Posterior
 	x         *mat.Dense // training rows, nil with inducing points
 	values    []float64  // likewise
@@ -48,6 +50,8 @@ type Summary struct {
 	Search      *search.Record `json:"search,omitempty"`
 	// Effects are the families of effects that are added to the process.
 	Effects []modelfile.Effects `json:"effects,omitempty"`
+	// Noise are those of effects on the precision of the noise, the first of which is that of all rows.
+	Noise []modelfile.Effects `json:"noise_effects,omitempty"`
 	// LeaveOneOut is of up to 5,000 rows.
 	LeaveOneOut *LeaveOneOut `json:"leave_one_out,omitempty"`
 }
@@ -121,7 +125,7 @@ func (m *Model) predict(x *mat.Dense) []Distribution {
 	all := m.latent(x)
 	out := make([]Distribution, len(all))
 	for i, p := range all {
-		out[i] = m.family.Predict(p.Mean, max(p.Variance, 0), &m.shape.Transform)
+		out[i] = m.predictAt(x.RawRowView(i), p.Mean, p.Variance)
 	}
 	return out
 }
@@ -147,7 +151,7 @@ func (m *Model) latent(x *mat.Dense) []posterior.Prediction {
 }
 
 // Bytes is about what memory the model takes.
-func (m *Model) Bytes() float64 { return m.posterior.Bytes() }
+func (m *Model) Bytes() float64 { return m.posterior.Bytes() + m.spread.Bytes() }
 
 // RowBytes is what the prediction of a row takes on the way.
 func (m *Model) RowBytes() float64 {
@@ -222,6 +226,11 @@ func (m *Model) Results() []string {
 		lines = append(lines, fmt.Sprintf("inducing    %d points for %d rows", s.Inducing, s.Rows))
 	}
 	lines = append(lines, lossep.EffectLines(s.Effects)...)
+	for k, e := range s.Noise {
+		if k > 0 {
+			lines = append(lines, fmt.Sprintf("noise       log precision + %s, standard deviation %.3g", e.Term, math.Sqrt(e.Variance)))
+		}
+	}
 	if loo := s.LeaveOneOut; loo != nil {
 		lines = append(lines, fmt.Sprintf("left out    cost per row %.6g, best constant action %.6g; %.1f %% of outcomes in 90 %% intervals", loo.Cost, loo.Constant, 100*loo.Coverage))
 	}
