@@ -132,9 +132,7 @@ func (p *Problem) leaveOneOut(m *Model, left []gauss.Scalar) error {
 			off := s.Cost(choice.Action, y) - choice.Expected
 			return off * off
 		}, choice.Action)
-		if u := d.PIT(p.Values[i]); u > 0.05 && u < 0.95 {
-			loo.Coverage += w
-		}
+		loo.Coverage += w * spanOf(d, p.Values[i]).within(0.05, 0.95)
 	}
 	for _, x := range []*float64{&loo.LogDensity, &loo.Cost, &loo.Constant, &loo.Coverage, &loo.Expected} {
 		*x /= sum

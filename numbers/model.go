@@ -82,8 +82,7 @@ func (m *Model) Warnings() (lines []string) {
 	}
 	const why = "outcomes far from all others, or many that are equal, such as zeros, may be why"
 	chance := 3 * math.Sqrt(0.9*0.1/l.Rows)
-	// An interval of counts may have to hold more than 90 %: one less would hold too few.
-	if c := l.Coverage; c < min(0.8, 0.9-chance) || c > max(0.98, 0.9+chance) && !m.Counts() {
+	if c := l.Coverage; c < min(LeastCoverage, 0.9-chance) || c > max(MostCoverage, 0.9+chance) {
 		size := "narrow"
 		if c > 0.9 {
 			size = "wide"
