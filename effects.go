@@ -12,11 +12,12 @@ import (
 // AutoEffects is the term of a kernel that stands for the effects that the evidence asks for.
 const AutoEffects = "effects(auto)"
 
-// effectTerms are the terms of a kernel that are effects.
-type effectTerms struct {
-	texts []string
-	auto  bool
-	terms []effectTerm
+// EffectTerms are the terms of a kernel that are effects.
+type EffectTerms struct {
+	texts    []string
+	auto     bool
+	terms    []effectTerm
+	families []effects.Family // that they name, by the entries of encoded rows
 }
 
 // effectTerm is a term that names its columns.
@@ -38,13 +39,20 @@ const defaultBins = 64
 // hasEffects tells whether a kernel has effects.
 func hasEffects(kernel string) bool { return strings.Contains(kernel, "effects(") }
 
-// splitEffects takes the effects out of a kernel. What is left of one that has nothing else is
-// a constant.
-func splitEffects(kernel string) (smooth string, found *effectTerms, err error) {
+// SplitEffects takes the effects out of a kernel of rows encoded by a recipe. What is left of one that has
+// nothing else is a constant; one without effects has no EffectTerms.
+func SplitEffects(kernel string, r *recipe.Recipe) (smooth string, found *EffectTerms, err error) {
+	if smooth, found, err = splitEffects(kernel); found != nil {
+		err = found.bind(r)
+	}
+	return smooth, found, err
+}
+
+func splitEffects(kernel string) (smooth string, found *EffectTerms, err error) {
 	if !hasEffects(kernel) {
 		return kernel, nil, nil
 	}
-	found = new(effectTerms)
+	found = new(EffectTerms)
 	var rest []string
 	for _, term := range topTerms(kernel) {
 		inside, isEffects := strings.CutPrefix(term, "effects(")
@@ -117,10 +125,10 @@ func effectColumns(term, inside string) (columns []effectColumn, err error) {
 }
 
 // String is the terms in the language of kernels.
-func (t *effectTerms) String() string { return strings.Join(t.texts, " + ") }
+func (t *EffectTerms) String() string { return strings.Join(t.texts, " + ") }
 
-// families are those of the terms, by the entries of encoded rows.
-func (t *effectTerms) families(r *recipe.Recipe) (all []effects.Family, err error) {
+// bind finds the families of the terms.
+func (t *EffectTerms) bind(r *recipe.Recipe) error {
 	parts := r.Parts()
 	coding := r.Coding()
 	for _, term := range t.terms {
@@ -138,23 +146,37 @@ func (t *effectTerms) families(r *recipe.Recipe) (all []effects.Family, err erro
 			bins := c.bins
 			switch {
 			case at < 0:
-				return nil, inputf("kernel", "%q: there is no feature %q", term.text, c.name)
+				return inputf("kernel", "%q: there is no feature %q", term.text, c.name)
 			case slices.ContainsFunc(f, func(p effects.Part) bool { return p.Column == at }):
-				return nil, inputf("kernel", "%q has %q twice", term.text, c.name)
+				return inputf("kernel", "%q has %q twice", term.text, c.name)
 			case at >= coding.Numbers() && bins > 0:
-				return nil, inputf("kernel", "%q: %q is categorical, and only numbers are cut into bins", term.text, c.name)
+				return inputf("kernel", "%q: %q is categorical, and only numbers are cut into bins", term.text, c.name)
 			case at < coding.Numbers() && bins == 0:
 				bins = defaultBins
 			}
 			f = append(f, effects.Part{Column: at, Bins: bins})
 		}
-		all = append(all, effects.NewFamily(f...))
+		t.families = append(t.families, effects.NewFamily(f...))
 	}
-	return all, nil
+	return nil
 }
 
-// entryNames are what the entries of encoded rows are called in a family.
-func entryNames(r *recipe.Recipe) []string {
+// Alone are the columns that effects alone tell of: those with more categories than there may be
+// points, which the smooth part could not tell apart, and of which it would take up a variance that
+// the effects have.
+func (t *EffectTerms) Alone(c *recipe.Coding, points int) (columns []int) {
+	for code := range c.Codes() {
+		k := c.Numbers() + code
+		named := slices.ContainsFunc(t.families, func(f effects.Family) bool { return len(f) == 1 && f[0].Column == k })
+		if (named || t.auto) && c.Size(code) > points {
+			columns = append(columns, k)
+		}
+	}
+	return columns
+}
+
+// EntryNames are what the entries of encoded rows are called in a family.
+func EntryNames(r *recipe.Recipe) []string {
 	names := make([]string, r.Dim())
 	numbers := r.Coding().Numbers()
 	for _, p := range r.Parts() {

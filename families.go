@@ -56,7 +56,7 @@ func (m *Model) EffectFamilies() []EffectFamily {
 }
 
 func effectFamilies(set effects.Set, r *recipe.Recipe) (all []EffectFamily) {
-	names := entryNames(r)
+	names := EntryNames(r)
 	for _, e := range set {
 		if len(e.Axes) > mostShownColumns || e.Groups() > mostShownGroups {
 			continue

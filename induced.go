@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
@@ -17,6 +19,7 @@ import (
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
 	"github.com/lossep/lossep/table"
 )
@@ -40,7 +43,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	o.Order = p.order
 	if p.effects != nil {
 		o.Most, o.Draft = search.EffectsPoints(p.Len(), p.link().functions()), true
-		o.Withdrawn = p.effectsAlone(cmp.Or(p.opt.Inducing, search.MostPoints(p.Len(), p.link().functions())))
+		o.Withdrawn = p.effects.Alone(p.coding, cmp.Or(p.opt.Inducing, search.MostPoints(p.Len(), p.link().functions())))
 	}
 	var err error
 	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
@@ -70,7 +73,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	p = p.tuned(fit.Tuned)
 	var added *effects.Fit
 	if p.effects != nil {
-		if fit, added, err = p.addEffects(ctx, fit, o); err != nil {
+		if fit, added, err = p.effects.Learn(ctx, fit, p.X, p.many(), p.Recipe, o, p.opt); err != nil {
 			return nil, err
 		}
 		p = p.tuned(fit.Tuned)
@@ -82,41 +85,27 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	return l, nil
 }
 
-// effectsAlone are the columns that effects alone tell of: those with more categories than there may be
-// points, which the smooth part could not tell apart, and of which it would take up a variance that
-// the effects have.
-func (p *Problem) effectsAlone(points int) (columns []int) {
-	for code := range p.coding.Codes() {
-		k := p.coding.Numbers() + code
-		named := slices.ContainsFunc(p.families, func(f effects.Family) bool { return len(f) == 1 && f[0].Column == k })
-		if (named || p.effects.auto) && p.coding.Size(code) > points {
-			columns = append(columns, k)
-		}
-	}
-	return columns
-}
-
-// addEffects learns the effects of the kernel.
-func (p *Problem) addEffects(ctx context.Context, fit *search.Induced, again search.InduceOptions) (*search.Induced, *effects.Fit, error) {
-	o := search.EffectOptions{Families: p.families, Codes: p.coding.Codes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps, Power: p.opt.Power}
-	if !p.opt.Fixed {
+// Learn learns the effects beside a process that inducing points found as search says.
+func (t *EffectTerms) Learn(ctx context.Context, fit *search.Induced, x *mat.Dense, terms gp.Terms, r *recipe.Recipe, again search.InduceOptions, opt Options) (*search.Induced, *effects.Fit, error) {
+	o := search.EffectOptions{Families: t.families, Codes: r.Coding().Codes(), ShardRows: opt.ShardRows, Sweeps: opt.Sweeps, Power: opt.Power}
+	if !opt.Fixed {
 		again.Start, again.Resume, again.Checkpoint = fit.Process.Kernel().Params(nil), nil, nil
 		o.Search = &again
 	}
-	if p.effects.auto {
+	if t.auto {
 		c := effects.DefaultChoice()
 		o.Choice = &c
 	}
-	if p.opt.Progress != nil {
+	if opt.Progress != nil {
 		o.Progress = func(e effects.Progress) {
 			stage := fmt.Sprintf("effects of %s in %d families", table.Plural(e.Groups, "group"), e.Families)
-			p.opt.Progress(Progress{Stage: stage, Pass: e.Pass, LogEvidence: e.Bound})
+			opt.Progress(Progress{Stage: stage, Pass: e.Pass, LogEvidence: e.Bound})
 		}
 	}
-	with, added, err := fit.AddEffects(ctx, p.X, p.many(), o)
+	with, added, err := fit.AddEffects(ctx, x, terms, o)
 	var many *effects.TooManyGroupsError
 	if errors.As(err, &many) {
-		return nil, nil, &InputError{What: "kernel", Msg: many.Family.Name(entryNames(p.Recipe)) + ": " + many.Error() + "; give fewer bins, or columns of fewer categories", Err: err}
+		return nil, nil, &InputError{What: "kernel", Msg: many.Family.Name(EntryNames(r)) + ": " + many.Error() + "; give fewer bins, or columns of fewer categories", Err: err}
 	}
 	return with, added, err
 }
@@ -167,7 +156,7 @@ func (f induced) apply(ctx context.Context, l *Learned, method Method) (*applied
 	left := posterior.Passes{Engine: found.engine, Rule: d.Rule, Of: found.opinions[0].Posterior.(posterior.ByPasses)}
 	if f.effects != nil {
 		left.Without = f.effects.Without
-		found.effects = modelfile.EffectsOf(f.Process.Effects(), entryNames(p.Recipe))
+		found.effects = modelfile.EffectsOf(f.Process.Effects(), EntryNames(p.Recipe))
 	}
 	found.left = left
 	// A product over functions, or effects, knows nothing of how they hang together.
@@ -198,12 +187,12 @@ func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
 	notes = append(notes, p.fewPoints(s)...)
 	for _, e := range f.Process.Effects() {
 		if e.Separates() {
-			notes = append(notes, fmt.Sprintf("%s nearly determines the outcome (standard deviation %.3g): is the column known before the outcome is?", e.Family.Name(entryNames(p.Recipe)), math.Sqrt(e.Variance)))
+			notes = append(notes, fmt.Sprintf("%s nearly determines the outcome (standard deviation %.3g): is the column known before the outcome is?", e.Family.Name(EntryNames(p.Recipe)), math.Sqrt(e.Variance)))
 		}
 	}
 	if f.effects != nil {
 		for _, d := range f.effects.Dropped {
-			notes = append(notes, fmt.Sprintf("%s is left out: its %d groups are too many beside those of other families", d.Family.Name(entryNames(p.Recipe)), d.Groups))
+			notes = append(notes, fmt.Sprintf("%s is left out: its %d groups are too many beside those of other families", d.Family.Name(EntryNames(p.Recipe)), d.Groups))
 		}
 	}
 	if p.groups != nil {
@@ -287,6 +276,14 @@ func (p *Problem) traced(method Method) func(pass.Step) {
 	}
 }
 
+// EffectLines describe families.
+func EffectLines(all []Effects) (lines []string) {
+	for _, e := range all {
+		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats, %s of the variance", e.Term, table.Plural(e.Cells, "group"), math.Sqrt(e.Variance), e.Gain, percent(e.Share)))
+	}
+	return lines
+}
+
 // inducingLines say what the points leave open.
 func (m *Model) inducingLines() []string {
 	s := m.summary.Inducing
@@ -300,8 +297,5 @@ func (m *Model) inducingLines() []string {
 	if s.Power != 1 {
 		lines = append(lines, fmt.Sprintf("power                          %v", s.Power))
 	}
-	for _, e := range m.summary.Effects {
-		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats, %s of the variance", e.Term, table.Plural(e.Cells, "group"), math.Sqrt(e.Variance), e.Gain, percent(e.Share)))
-	}
-	return lines
+	return append(lines, EffectLines(m.summary.Effects)...)
 }

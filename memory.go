@@ -124,11 +124,11 @@ func (p *Problem) roomBytes() int64 {
 	rows, features := p.X.Dims()
 	room := p.opt.roomBytes(rows, features, p.link().functions())
 	if p.effects != nil {
-		room -= effectRowBytes * int64(rows*p.link().functions())
+		room -= EffectRowBytes * int64(rows*p.link().functions())
 	}
 	return max(0, room)
 }
 
-// effectRowBytes is about what effects on a function take for a row: the groups of some thirty families, the
+// EffectRowBytes is about what effects on a function take for a row: the groups of some thirty families, the
 // moments of the process, slopes and curvatures.
-const effectRowBytes = 160
+const EffectRowBytes = 160

@@ -13,7 +13,6 @@ import (
 
 	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/modelfile"
@@ -51,9 +50,8 @@ type Problem struct {
 	// together, and whether it has the parameters to start from.
 	shrinkage float64
 	start     bool
-	// effects are those of the kernel, nil if it has none, and families those that it names.
-	effects  *effectTerms
-	families []effects.Family
+	// effects are those of the kernel, nil if it has none.
+	effects *EffectTerms
 	// examples are rows that those of the model are chosen among; nil if it is to keep none.
 	examples *Examples
 	// order is that of the rows where they do not stand in it; see ordered.
@@ -209,7 +207,7 @@ func (p *Problem) splitKernel(asked string) (err error) {
 		why = "effects are learnt on one machine; leave them out where rows are gone over elsewhere"
 	}
 	if p.opt.Kernel == AutoKernel && why == "" && !several(p.Recipe) {
-		p.effects = &effectTerms{texts: []string{AutoEffects}, auto: true}
+		p.effects = &EffectTerms{texts: []string{AutoEffects}, auto: true}
 		return nil
 	}
 	if p.opt.Kernel, p.effects, err = splitEffects(p.opt.Kernel); err != nil || p.effects == nil {
@@ -222,8 +220,7 @@ func (p *Problem) splitKernel(asked string) (err error) {
 		return nil
 	}
 	p.opt.effects = true
-	p.families, err = p.effects.families(p.Recipe)
-	return err
+	return p.effects.bind(p.Recipe)
 }
 
 // fitTime is what the search for a kernel takes, from 1000 rows of German credit on two

@@ -90,8 +90,10 @@ type hermite struct {
 	x, w []float64
 }
 
-// The logarithms of Φ and of the sigmoid are analytic within a distance of ρ = 2.8 of the real
-// line, and a rule with k nodes is off by about k!(v/ρ²)ᵏ: below 1e-6 up to these variances.
+// analytic is the distance ρ from the real line within which the logarithms of Φ and of the sigmoid are analytic.
+const analytic = 2.8
+
+// A rule with k nodes is off by about k!(v/ρ²)ᵏ: below 1e-6 up to these variances.
 var rules = func() (all []hermite) {
 	for _, r := range []struct {
 		nodes int
@@ -116,11 +118,20 @@ func meanLog(t factor.Factor, m, v float64) (l, d1, d2 float64) {
 		sign = t.Y
 	case factor.Logit:
 		table, sign = tabulatedLogit, t.Y
+	case factor.StudentT:
+		return meanOf(t.Log, m, v, t.Scale*math.Sqrt(t.DF))
+	case byLogit:
+		return t.MeanLogBy(tabulatedLogit.mean, m, v)
 	default:
 		return t.MeanLog(m, v)
 	}
 	l, d1, d2 = table.mean(sign*m, v)
 	return l, sign * d1, d2
+}
+
+// byLogit are terms whose mean logarithm follows from that of the sigmoid.
+type byLogit interface {
+	MeanLogBy(logit func(m, v float64) (l, d1, d2 float64), m, v float64) (l, d1, d2 float64)
 }
 
 // jointMeanLog is E log t(f) of a term on several values, or a bound on it, with its derivatives.
@@ -132,14 +143,19 @@ func jointMeanLog(t factor.Multi, m, v, d1, d2 []float64) float64 {
 }
 
 func (t *tabulated) mean(m, v float64) (l, d1, d2 float64) {
-	sd := math.Sqrt(v)
+	return meanOf(t.at, m, v, analytic)
+}
+
+// meanOf is the mean of a function at N(m, v) that is analytic within a distance of the real line.
+func meanOf(at func(f float64) (l, d1, d2 float64), m, v, distance float64) (l, d1, d2 float64) {
+	sd, ratio := math.Sqrt(v), analytic/distance
 	for i := range rules {
 		r := &rules[i]
-		if v > r.most {
+		if v*ratio*ratio > r.most {
 			continue
 		}
 		for k, x := range r.x {
-			a, b, c := t.at(m + sd*x)
+			a, b, c := at(m + sd*x)
 			w := r.w[k]
 			l += w * a
 			d1 += w * b
@@ -147,27 +163,27 @@ func (t *tabulated) mean(m, v float64) (l, d1, d2 float64) {
 		}
 		return l, d1, d2
 	}
-	return t.wide(m, sd)
+	return wide(at, m, sd, distance)
 }
 
 // wide is mean by the trapezoidal rule with steps of h standard deviations, which is off by
-// exp(y²/2 − 2πy/h) for every y up to 2.8/sd, the distance of the nearest singularity: below 1e-6.
-func (t *tabulated) wide(m, sd float64) (l, d1, d2 float64) {
-	y := min(2.8/sd, 5)
+// exp(y²/2 − 2πy/h) for every y up to the distance of the nearest singularity over sd: below 1e-6.
+func wide(at func(f float64) (l, d1, d2 float64), m, sd, distance float64) (l, d1, d2 float64) {
+	y := min(distance/sd, 5)
 	h := min(1, 2*math.Pi*y/(16+y*y/2))
 	if !(h > 1e-3) { // too wide to matter, or no number
-		return t.exact(m)
+		return at(m)
 	}
 	// e^{−z²/2} from one node to the next: ratios that fall by a constant factor.
 	ratio := math.Exp(-h * h / 2)
 	factor, weight := ratio*ratio, h/math.Sqrt(2*math.Pi)
-	l, d1, d2 = t.at(m)
+	l, d1, d2 = at(m)
 	l, d1, d2 = weight*l, weight*d1, weight*d2
 	for z := h; z < 6; z += h {
 		weight *= ratio
 		ratio *= factor
-		a, b, c := t.at(m + sd*z)
-		p, q, r := t.at(m - sd*z)
+		a, b, c := at(m + sd*z)
+		p, q, r := at(m - sd*z)
 		l += weight * (a + p)
 		d1 += weight * (b + q)
 		d2 += weight * (c + r)

@@ -126,6 +126,8 @@ type Fit struct {
 	Offset, Spread []float64
 	// Held keeps the variances of families as they are.
 	Held bool
+	// Logs are the logarithms of the hyperparameters of terms that are Tuned; nil leaves those as they are.
+	Logs []float64
 	// Dropped are families that Choose would have taken, but for their number of groups.
 	Dropped []Candidate
 
@@ -532,6 +534,9 @@ func (f *Fit) Run(ctx context.Context, passes int, tolerance float64, trace func
 	for pass := 1; ; pass++ {
 		if err := ctx.Err(); err != nil {
 			return last, err
+		}
+		if shorter == 0 && tunes(pass) {
+			f.tune()
 		}
 		value, err := f.look()
 		if err != nil {

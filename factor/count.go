@@ -80,23 +80,27 @@ type NegativeBinomial struct {
 
 // Log implements Factor. With p = e^f/(Size + e^f) the slope is Y(1 − p) − Size·p.
 func (n NegativeBinomial) Log(f float64) (l, d1, d2 float64) {
-	// Γ(Y + Size)/(Γ(Size)Y!), from the larger of both on.
+	x := f - math.Log(n.Size)
+	// log p and log(1 − p) without what the larger of both would round away.
+	soft := math.Log1p(math.Exp(-math.Abs(x)))
+	logP, logQ := min(x, 0)-soft, -max(x, 0)-soft
+	p, q := math.Exp(logP), math.Exp(logQ)
+	l = n.choose() + n.Size*logQ
+	if n.Y > 0 {
+		l += n.Y * logP
+	}
+	return l, n.Y*q - n.Size*p, -(n.Y + n.Size) * p * q
+}
+
+// choose is log Γ(Y + Size)/(Γ(Size)Y!), from the larger of both on.
+func (n NegativeBinomial) choose() float64 {
 	from, by := n.Size, n.Y
 	last, _ := math.Lgamma(n.Y + 1)
 	if n.Y+1 > n.Size {
 		from, by = n.Y+1, n.Size-1
 		last, _ = math.Lgamma(n.Size)
 	}
-	x := f - math.Log(n.Size)
-	// log p and log(1 − p) without what the larger of both would round away.
-	soft := math.Log1p(math.Exp(-math.Abs(x)))
-	logP, logQ := min(x, 0)-soft, -max(x, 0)-soft
-	p, q := math.Exp(logP), math.Exp(logQ)
-	l = rising(from, by) - last + n.Size*logQ
-	if n.Y > 0 {
-		l += n.Y * logP
-	}
-	return l, n.Y*q - n.Size*p, -(n.Y + n.Size) * p * q
+	return rising(from, by) - last
 }
 
 // LogMean implements Factor by quadrature: log t is singular at log Size ± iπ.
@@ -108,6 +112,13 @@ func (n NegativeBinomial) LogMean(m, v float64) (l, d1, d2 float64) {
 // MeanLog implements Factor by quadrature.
 func (n NegativeBinomial) MeanLog(m, v float64) (l, d1, d2 float64) {
 	return expect(n.Log, m, v, feature{math.Log(n.Size), math.Pi})
+}
+
+// MeanLogBy is MeanLog where the mean of the logarithm of the sigmoid is given: log(1 − p) is that of log Size − f.
+func (n NegativeBinomial) MeanLogBy(logit func(m, v float64) (l, d1, d2 float64), m, v float64) (l, d1, d2 float64) {
+	x := m - math.Log(n.Size)
+	q, q1, q2 := logit(-x, v)
+	return n.choose() + n.Y*x + (n.Y+n.Size)*q, n.Y - (n.Y+n.Size)*q1, (n.Y + n.Size) * q2
 }
 
 // Raise implements Raiser: the term of the count αY with the mean αe^f and the size αSize.

@@ -115,7 +115,7 @@ type CostCase struct {
 	Expected float64 `json:"expected_cost"`
 	Cost     float64 `json:"cost"`
 
-	from, to         float64 // what the outcome stands for in [0, 1]
+	stands           span
 	crps, logDensity float64
 	pinball, sampled [len(scoredLevels)]float64
 }
@@ -129,8 +129,7 @@ var (
 // newCase scores what is predicted of a case, beside the same quantiles of the training rows.
 func newCase(line int, choice decision.NumberChoice, d Distribution, y float64, constants *[len(scoredLevels)]float64) CostCase {
 	c := CostCase{Line: line, Outcome: y, Action: choice.Action, Expected: choice.Expected, crps: d.CRPS(y), logDensity: d.LogDensity(y)}
-	c.to = d.CDF(y)
-	c.from = max(0, min(c.to, 2*d.PIT(y)-c.to)) // below a count, and the same as above for a number
+	c.stands = spanOf(d, y)
 	for k, p := range scoredLevels {
 		q, loss := d.Quantile(p), decision.Pinball{Under: p, Over: 1 - p}
 		c.pinball[k], c.sampled[k] = loss.Cost(q, y), loss.Cost(constants[k], y)
@@ -144,16 +143,31 @@ func newCase(line int, choice decision.NumberChoice, d Distribution, y float64, 
 	return c
 }
 
-// within is the part of what an outcome stands for in an interval of probabilities.
-func (c *CostCase) within(low, high float64) float64 {
-	if c.to > c.from {
-		return max(0, min(high, c.to)-max(low, c.from)) / (c.to - c.from)
+// span is the probabilities that an outcome stands for: one for a number, those beside its own for a count.
+type span struct{ from, to float64 }
+
+func spanOf(d Distribution, y float64) span {
+	to := d.CDF(y)
+	return span{max(0, min(to, 2*d.PIT(y)-to)), to}
+}
+
+// within is the part of a span in an interval of probabilities.
+func (s span) within(low, high float64) float64 {
+	if s.to > s.from {
+		return max(0, min(high, s.to)-max(low, s.from)) / (s.to - s.from)
 	}
-	if c.to > low && c.to <= high || c.to == 0 && low == 0 {
+	if s.to > low && s.to <= high || s.to == 0 && low == 0 {
 		return 1
 	}
 	return 0
 }
+
+// Coverage of intervals that should have 90 % of the outcomes beyond which predictions are not to be relied on: twice
+// as many outside, or a fifth.
+const (
+	LeastCoverage = 0.8
+	MostCoverage  = 0.98
+)
 
 // finish makes means with intervals of what was gathered.
 func (a *auditing) finish(out *Audit) error {
@@ -220,7 +234,7 @@ func (a *auditing) methods(mean func(of func(i int) float64, within *compare.Ran
 // scores say how right predictions are.
 func (a *auditing) scores(mean func(of func(i int) float64, within *compare.Range) compare.Estimate) (s Scores) {
 	share := func(low, high float64) audit.Measure {
-		e := mean(func(i int) float64 { return a.cases[i].within(low, high) }, &compare.Range{Least: 0, Most: 1})
+		e := mean(func(i int) float64 { return a.cases[i].stands.within(low, high) }, &compare.Range{Least: 0, Most: 1})
 		return audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}
 	}
 	for _, level := range coveredLevels {
@@ -233,7 +247,7 @@ func (a *auditing) scores(mean func(of func(i int) float64, within *compare.Rang
 		})
 	}
 	for k := range s.PIT {
-		s.PIT[k] = float64(len(a.cases)) * a.average(func(c *CostCase) float64 { return c.within(float64(k)/10, float64(k+1)/10) })
+		s.PIT[k] = float64(len(a.cases)) * a.average(func(c *CostCase) float64 { return c.stands.within(float64(k)/10, float64(k+1)/10) })
 	}
 	s.CRPS = a.average(func(c *CostCase) float64 { return c.crps })
 	s.LogDensity = a.average(func(c *CostCase) float64 { return c.logDensity })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
@@ -35,9 +36,10 @@ func (m *Model) Write(w io.Writer) error { return modelfile.Write(w, m.content()
 
 func (m *Model) content() *modelfile.Content {
 	c := &modelfile.Content{
-		Numbers: true, EP: m.posterior.State(),
+		Numbers: true, EP: m.posterior.State(), // with effects on the noise behind those on the latent value
 		Header: header{m.recipe, m.costs, m.Kernel(), m.shape, m.family.Logs(), m.summary, m.examples},
 	}
+	c.EP.Effects = append(slices.Clone(c.EP.Effects), m.spread...)
 	if m.x != nil {
 		c.Rows = &modelfile.Rows{Inputs: m.x, Values: m.values, Weights: m.weights}
 	}
@@ -87,7 +89,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 		return nil, errors.New("its description lacks the recipe of a number, or the costs")
 	case family == nil || len(h.Noise) != len(family.Priors()):
 		return nil, fmt.Errorf("its noise %q with %d hyperparameters is unknown", h.Shape.Noise, len(h.Noise))
-	case h.Summary.Rows != h.Recipe.Rows || h.Summary.Inducing < 0:
+	case h.Summary.Rows != h.Recipe.Rows || h.Summary.Inducing < 0 || h.Summary.Inducing == 0 && (h.Summary.Effects != nil || h.Summary.Noise != nil):
 		return nil, errors.New("its recipe and its summary contradict each other")
 	}
 	for _, l := range h.Noise {
@@ -95,7 +97,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 			return nil, fmt.Errorf("its noise has the logarithm %v", l)
 		}
 	}
-	if err := errors.Join(h.Shape.Transform.check(), h.Examples.Check(h.Recipe)); err != nil {
+	if err := errors.Join(h.Shape.Transform.check(), h.Examples.Check(h.Recipe), modelfile.CheckEffects(append(slices.Clone(h.Summary.Effects), h.Summary.Noise...), h.Recipe.Dim())); err != nil {
 		return nil, err
 	}
 	m := &Model{recipe: h.Recipe, coding: h.Recipe.Coding(), costs: h.Costs, shape: h.Shape, family: family.With(h.Noise), summary: h.Summary, examples: h.Examples}
@@ -104,7 +106,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	if n := h.Summary.Inducing; n > 0 {
 		views = n
 	}
-	if need := posterior.FullBytes(views, m.coding.Len(), views); need > float64(bytes) {
+	if need := posterior.FullBytes(views, m.coding.Len(), views) + modelfile.EffectsBytes(h.Summary.Effects, 1) + modelfile.EffectsBytes(h.Summary.Noise, 1); need > float64(bytes) {
 		return nil, fmt.Errorf("it takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", need/1e9, float64(bytes)/1e9)
 	}
 	if err := m.read(r, h.Kernel); err != nil {
@@ -141,7 +143,12 @@ func (m *Model) read(r *modelfile.Reader, text string) error {
 		if err != nil {
 			return err
 		}
-		m.posterior = posterior.NewInducing(process, posterior.Latent{}, q[0], nil)
+		set, err := r.Effects(append(slices.Clone(m.summary.Effects), m.summary.Noise...), 1)
+		if err != nil {
+			return err
+		}
+		set, m.spread = set[:len(m.summary.Effects)], set[len(m.summary.Effects):]
+		m.posterior = posterior.NewInducing(process.With(set), posterior.Latent{}, q[0], nil)
 		return nil
 	}
 	rows, err := r.NumberRows(m.coding, m.recipe.Rows, m.recipe.Weighted())

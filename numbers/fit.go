@@ -35,6 +35,8 @@ type Problem struct {
 	// Findings are the notes about the table as values, with the options that settle each.
 	Findings table.Findings
 
+	effects  *lossep.EffectTerms // of the kernel, nil if it has none
+	smooth   string              // the kernel without them
 	examples *lossep.Examples
 	stakes   []decision.Stake // of each row, or one for all
 	at       func(i int) *table.Error
@@ -97,7 +99,10 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	} else if max(math.Abs(low), math.Abs(high)) > lossep.Farthest {
 		return nil, &table.Error{File: t.Name(), ColumnName: p.Recipe.Target.Column, Msg: fmt.Sprintf("outcomes beyond %g cannot be fitted", lossep.Farthest), Fix: "correct them, or give them in larger units"}
 	}
-	var err error
+	err := p.splitKernel()
+	if err != nil {
+		return nil, err
+	}
 	if p.stakes, err = StakesOf(p.Costs, t, p.Recipe.Missing...); err != nil {
 		return nil, err
 	}
@@ -124,8 +129,6 @@ func check(o lossep.Options) error {
 		return inputf("fixed", "the kernel is searched for together with the noise; leave it out")
 	case o.Elsewhere != nil:
 		return inputf("outcome", "rows whose outcome is a number cannot be gone over elsewhere; fit them on this machine")
-	case strings.Contains(o.Kernel, "effects"):
-		return inputf("kernel", "effects are for two outcomes; leave them out")
 	}
 	return nil
 }
@@ -291,10 +294,10 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 		summary: Summary{Version: lossep.Version, Rows: p.Len(), Seed: p.opt.Seed, Shapes: tried},
 	}
 	of := &terms{y: shape.Transform.all(p.Values), weights: p.Weights, family: shape.family()}
-	if p.opt.Inducing == lossep.NoInducing || p.opt.Inducing == 0 && p.Len() <= lossep.FullRows {
-		err = p.full(ctx, m, of)
-	} else {
+	if p.opt.Induces(p.Len()) {
 		err = p.induced(ctx, m, of)
+	} else {
+		err = p.full(ctx, m, of)
 	}
 	if err != nil {
 		return nil, err
@@ -356,87 +359,7 @@ func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
 	if m.posterior, err = posterior.NewFull(ctx, best.Process, posterior.Latent{}, best.EP.Sites.Terms, nil); err != nil {
 		return err
 	}
-	return p.leaveOneOut(m, best)
-}
-
-// induced fits a process with inducing points.
-func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
-	text := p.opt.Kernel
-	if text == "" || text == lossep.AutoKernel {
-		text = lossep.ManyRowsKernel
-		if p.coding.Len() > lossep.FewColumns {
-			text = lossep.ManyColumnsKernel
-		}
-	}
-	k, err := p.parse(text)
-	if err != nil {
-		return err
-	}
-	o := search.InduceOptions{Options: search.Options{Seed: p.opt.Seed}, Points: p.opt.Inducing, Memory: p.opt.MaxMemory / 2, ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps}
-	if strings.Contains(text, "=") {
-		o.Start = k.Params(nil)
-	}
-	if p.opt.Progress != nil {
-		o.Pass = func(e search.Passed) {
-			p.opt.Progress(lossep.Progress{Stage: fmt.Sprintf("expectation propagation with %d rows and %d inducing points", e.Rows, e.Points), Step: e.Evaluation, Steps: e.Evaluations, Done: e.Done, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
-		}
-	}
-	fit, err := search.Induce(ctx, k, p.X, of, o)
-	if err != nil {
-		return err
-	}
-	m.family = of.family
-	m.summary.Inducing, m.summary.LogEvidence, m.summary.Search = fit.Process.Dim(), fit.LogEvidence, fit.Record(p.Len())
-	m.summary.status(fit.Result.Status)
-	m.posterior = posterior.NewInducing(fit.Process, posterior.Latent{}, fit.Result.Q[0], nil)
-	m.x, m.values, m.weights = nil, nil, nil
-	return nil
-}
-
-// leaveOneOut predicts and decides every training row without it.
-func (p *Problem) leaveOneOut(m *Model, fit *search.Fit) error {
-	loo := new(LeaveOneOut)
-	constant := p.constant(1)
-	sum, squares, variance := 0.0, 0.0, 0.0
-	for i, c := range fit.EP.Cavities {
-		if !c.Proper() {
-			return nil
-		}
-		d := m.family.Predict(c.Mean(), c.Variance(), &m.shape.Transform)
-		w := 1.0
-		if p.Weights != nil {
-			w = p.Weights[i]
-		}
-		sum += w
-		squares += w * w
-		s := p.Stake(i)
-		choice := s.Choose(d)
-		if err := p.Costs.CheckChoice(choice); err != nil {
-			return Located(p.at(i), err)
-		}
-		loo.LogDensity += w * d.LogDensity(p.Values[i])
-		loo.Cost += w * s.Cost(choice.Action, p.Values[i])
-		loo.Constant += w * s.Cost(constant, p.Values[i])
-		loo.Expected += w * choice.Expected
-		variance += w * w * d.Expect(func(y float64) float64 {
-			off := s.Cost(choice.Action, y) - choice.Expected
-			return off * off
-		}, choice.Action)
-		if u := d.PIT(p.Values[i]); u > 0.05 && u < 0.95 {
-			loo.Coverage += w
-		}
-	}
-	for _, x := range []*float64{&loo.LogDensity, &loo.Cost, &loo.Constant, &loo.Coverage, &loo.Expected} {
-		*x /= sum
-	}
-	// Squares beyond the largest number say that costs may be anything.
-	loo.Error, loo.Rows = min(math.Sqrt(variance)/sum, math.MaxFloat64), sum*sum/squares
-	loo.LogDensity = max(loo.LogDensity, -math.MaxFloat64)
-	if worst := loo.Cost + loo.Constant; math.IsNaN(worst) || math.IsInf(worst, 0) || math.IsNaN(loo.Error) {
-		return inputf("utility", "the costs of the training rows are not finite; give costs that are numbers for every action and outcome")
-	}
-	m.summary.LeaveOneOut = loo
-	return nil
+	return p.leaveOneOut(m, best.EP.Cavities)
 }
 
 func mean(x []float64) float64 {

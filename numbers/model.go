@@ -11,7 +11,9 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
@@ -25,6 +27,7 @@ type Model struct {
 	costs     *decision.NumberCosts
 	shape     Shape
 	family    Family
+	spread    effects.Set // of the logarithm of the precision of the noise
 	posterior posterior.Posterior
 	x         *mat.Dense // training rows, nil with inducing points
 	values    []float64  // likewise
@@ -45,7 +48,11 @@ type Summary struct {
 	Shapes      []Shape        `json:"shapes"`
 	Candidates  []search.Tried `json:"candidates,omitempty"`
 	Search      *search.Record `json:"search,omitempty"`
-	// LeaveOneOut is nil with inducing points.
+	// Effects are the families of effects that are added to the process.
+	Effects []modelfile.Effects `json:"effects,omitempty"`
+	// Noise are those of effects on the precision of the noise, the first of which is that of all rows.
+	Noise []modelfile.Effects `json:"noise_effects,omitempty"`
+	// LeaveOneOut is of up to 5,000 rows.
 	LeaveOneOut *LeaveOneOut `json:"leave_one_out,omitempty"`
 }
 
@@ -75,8 +82,7 @@ func (m *Model) Warnings() (lines []string) {
 	}
 	const why = "outcomes far from all others, or many that are equal, such as zeros, may be why"
 	chance := 3 * math.Sqrt(0.9*0.1/l.Rows)
-	// An interval of counts may have to hold more than 90 %: one less would hold too few.
-	if c := l.Coverage; c < min(0.8, 0.9-chance) || c > max(0.98, 0.9+chance) && !m.Counts() {
+	if c := l.Coverage; c < min(LeastCoverage, 0.9-chance) || c > max(MostCoverage, 0.9+chance) {
 		size := "narrow"
 		if c > 0.9 {
 			size = "wide"
@@ -118,7 +124,7 @@ func (m *Model) predict(x *mat.Dense) []Distribution {
 	all := m.latent(x)
 	out := make([]Distribution, len(all))
 	for i, p := range all {
-		out[i] = m.family.Predict(p.Mean, max(p.Variance, 0), &m.shape.Transform)
+		out[i] = m.predictAt(x.RawRowView(i), p.Mean, p.Variance)
 	}
 	return out
 }
@@ -144,7 +150,7 @@ func (m *Model) latent(x *mat.Dense) []posterior.Prediction {
 }
 
 // Bytes is about what memory the model takes.
-func (m *Model) Bytes() float64 { return m.posterior.Bytes() }
+func (m *Model) Bytes() float64 { return m.posterior.Bytes() + m.spread.Bytes() }
 
 // RowBytes is what the prediction of a row takes on the way.
 func (m *Model) RowBytes() float64 {
@@ -217,6 +223,12 @@ func (m *Model) Results() []string {
 	}
 	if s.Inducing > 0 {
 		lines = append(lines, fmt.Sprintf("inducing    %d points for %d rows", s.Inducing, s.Rows))
+	}
+	lines = append(lines, lossep.EffectLines(s.Effects)...)
+	for k, e := range s.Noise {
+		if k > 0 {
+			lines = append(lines, fmt.Sprintf("noise       log precision + %s, standard deviation %.3g", e.Term, math.Sqrt(e.Variance)))
+		}
 	}
 	if loo := s.LeaveOneOut; loo != nil {
 		lines = append(lines, fmt.Sprintf("left out    cost per row %.6g, best constant action %.6g; %.1f %% of outcomes in 90 %% intervals", loo.Cost, loo.Constant, 100*loo.Coverage))

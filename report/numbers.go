@@ -196,7 +196,7 @@ func (r *NumberAudit) aboutPredictions() Verdict {
 	off := covered.Share.Low > covered.Level || covered.Share.High < covered.Level
 	surprised := surprise.Low > 0 || surprise.High < 0
 	switch {
-	case off && (covered.Share.Value < 0.8 || covered.Share.Value > 0.98) || surprised && math.Abs(surprise.Value) > r.Scores.Expected/2:
+	case off && (covered.Share.Value < numbers.LeastCoverage || covered.Share.Value > numbers.MostCoverage) || surprised && math.Abs(surprise.Value) > r.Scores.Expected/2:
 		v.Tone, v.Answer = audit.Bad, "no"
 	case off || surprised:
 		v.Tone, v.Answer = audit.Mixed, "in part"

@@ -52,6 +52,7 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.Terms, 
 	smooth := f.Process.With(nil)
 	n := terms.Len()
 	fit.Offset, fit.Spread = make([]float64, n*gp.Functions(terms)), make([]float64, n*gp.Functions(terms))
+	fit.Logs = f.Tuned
 	f.moments(nil, fit)
 	tolerance := effectTolerance * float64(n)
 	for _, family := range o.Families {
@@ -70,6 +71,9 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.Terms, 
 	out := *f
 	out.draft = false
 	if len(fit.Effects()) == 0 {
+		if t := newTuning(terms).terms; t != nil {
+			t.Tune(f.Tuned)
+		}
 		if !f.draft {
 			return f, nil, nil
 		}
@@ -81,7 +85,7 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.Terms, 
 	if o.Search != nil {
 		sums = fit.Sums(nil)
 		again := *o.Search
-		again.Beside, again.buffer, again.Draft = sums, f.buffer, true
+		again.Beside, again.Tuned, again.buffer, again.Draft = sums, fit.Logs, f.buffer, true
 		f.Engine = nil // collectable
 		next, err := Induce(ctx, f.Process.Kernel(), x, terms, again)
 		if err != nil {
@@ -91,6 +95,7 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.Terms, 
 		smooth = out.Process.Trained(nil)
 		out.draft = false
 		out.moments(sums, fit)
+		fit.Logs = out.Tuned
 	}
 	last := math.Inf(-1)
 	for round, final := 1, false; ; round++ {
@@ -123,6 +128,7 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.Terms, 
 		return nil, nil, err
 	}
 	fit.Explain()
+	out.Tuned = fit.Logs
 	return &out, fit, out.weigh(ctx, settings)
 }
 

@@ -54,6 +54,8 @@ type InduceOptions struct {
 	// Beside, if set, is what is known of effects on the rows, on all functions row by row, beside which the process stands. The
 	// search then begins with the hyperparameters of the kernel, and on as many rows as it may look at.
 	Beside []effects.Moment
+	// Tuned are logarithms of the hyperparameters of the terms to start from; nil for the means of their priors.
+	Tuned  []float64
 	buffer *gp.ViewBuffer // for views, nil for a new one
 	// Resume is where an earlier search had come to, nil at the beginning; Checkpoint, if
 	// set, is called with where the search has come to, so that it can be taken up there. A
@@ -185,6 +187,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 		s.memory = memory{s.at.Steps, s.at.Falls}
 	} else {
 		s.at.Logs = newTuning(s.terms).start(s.kernel.Params(nil))
+		copy(s.at.Logs[s.kernel.NumParams():], s.opt.Tuned)
 		if !s.opt.Fixed && s.opt.Start == nil {
 			s.at.Logs = slices.Clone(s.prior.mean)
 		}

@@ -1,0 +1,148 @@
+package numbers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/search"
+)
+
+// splitKernel takes the effects out of the kernel, or of that which none stands for.
+func (p *Problem) splitKernel() (err error) {
+	text := p.opt.Kernel
+	if text == "" || text == lossep.AutoKernel {
+		text = lossep.ManyRowsKernel
+		if p.coding.Len() > lossep.FewColumns {
+			text = lossep.ManyColumnsKernel
+		}
+		text += " + " + lossep.AutoEffects
+	}
+	if p.smooth, p.effects, err = lossep.SplitEffects(text, p.Recipe); err == nil && p.effects != nil && p.opt.Inducing == lossep.NoInducing && p.opt.Kernel == text {
+		err = inputf("kernel", "effects are learnt beside inducing points; let there be some")
+	}
+	return err
+}
+
+// induced fits a process with inducing points, and effects of groups beside it.
+func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
+	k, err := p.parse(p.smooth)
+	if err != nil {
+		return err
+	}
+	o := search.InduceOptions{Options: search.Options{Seed: p.opt.Seed}, Points: p.opt.Inducing, Memory: p.opt.MaxMemory / 2, ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps}
+	if strings.Contains(p.smooth, "=") {
+		o.Start = k.Params(nil)
+	}
+	if p.opt.Progress != nil {
+		o.Pass = func(e search.Passed) {
+			p.opt.Progress(lossep.Progress{Stage: fmt.Sprintf("expectation propagation with %d rows and %d inducing points", e.Rows, e.Points), Step: e.Evaluation, Steps: e.Evaluations, Done: e.Done, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
+		}
+	}
+	if p.effects != nil {
+		o.Most, o.Draft = search.EffectsPoints(p.Len(), 1), true
+		o.Withdrawn = p.effects.Alone(p.coding, cmp.Or(p.opt.Inducing, search.MostPoints(p.Len(), 1)))
+		o.Memory = max(0, o.Memory-lossep.EffectRowBytes*int64(p.Len()))
+	}
+	fit, err := search.Induce(ctx, k, p.X, of, o)
+	if err != nil {
+		return err
+	}
+	var added *effects.Fit
+	if p.effects != nil {
+		if fit, added, err = p.effects.Learn(ctx, fit, p.X, of, p.Recipe, o, p.opt); err != nil {
+			return err
+		}
+	}
+	m.family = of.family
+	m.summary.Inducing, m.summary.LogEvidence, m.summary.Search = fit.Process.Dim(), fit.LogEvidence, fit.Record(p.Len())
+	m.summary.Effects = modelfile.EffectsOf(fit.Process.Effects(), lossep.EntryNames(p.Recipe))
+	m.summary.status(fit.Result.Status)
+	m.posterior = posterior.NewInducing(fit.Process, posterior.Latent{}, fit.Result.Q[0], nil)
+	m.x, m.values, m.weights = nil, nil, nil
+	left, err := leftOut(ctx, fit, added, p.Len())
+	if err != nil {
+		return err
+	}
+	if m.spread, err = p.noise(ctx, m, of, left); err != nil {
+		return err
+	}
+	m.summary.Noise = modelfile.EffectsOf(m.spread, lossep.EntryNames(p.Recipe))
+	return p.leaveOneOut(m, left)
+}
+
+// leftOut is what is known of every row without it, by a pass over all of them.
+func leftOut(ctx context.Context, fit *search.Induced, added *effects.Fit, rows int) ([]gauss.Scalar, error) {
+	left := make([]gauss.Scalar, rows)
+	_, err := fit.Engine.Look(ctx, fit.Result.Q.Naturals(), pass.Options{Rule: infer.Propagation{}}, func(i int, mean, variance []float64) {
+		at := effects.Moment{Mean: mean[0], Variance: variance[0]}
+		if added != nil {
+			change := added.Without(i, 0)
+			at.Mean, at.Variance = at.Mean+change.Mean, at.Variance+change.Variance
+		}
+		left[i] = gauss.ScalarFromMoments(at.Mean, at.Variance)
+	})
+	return left, err
+}
+
+// leftOutRows is the most rows that are predicted and decided without them.
+const leftOutRows = 5000
+
+// leaveOneOut predicts and decides training rows, given what is known of the latent value without each.
+func (p *Problem) leaveOneOut(m *Model, left []gauss.Scalar) error {
+	loo := new(LeaveOneOut)
+	constant := p.constant(1)
+	sum, squares, variance := 0.0, 0.0, 0.0
+	rows := indices.Of(p.Len())
+	if p.Len() > leftOutRows {
+		rows = search.Sample(p.Len(), leftOutRows, p.opt.Seed)
+	}
+	for _, i := range rows {
+		c := left[i]
+		if !c.Proper() {
+			return nil
+		}
+		d := m.predictAt(p.X.RawRowView(i), c.Mean(), c.Variance())
+		w := 1.0
+		if p.Weights != nil {
+			w = p.Weights[i]
+		}
+		sum += w
+		squares += w * w
+		s := p.Stake(i)
+		choice := s.Choose(d)
+		if err := p.Costs.CheckChoice(choice); err != nil {
+			return Located(p.at(i), err)
+		}
+		loo.LogDensity += w * d.LogDensity(p.Values[i])
+		loo.Cost += w * s.Cost(choice.Action, p.Values[i])
+		loo.Constant += w * s.Cost(constant, p.Values[i])
+		loo.Expected += w * choice.Expected
+		variance += w * w * d.Expect(func(y float64) float64 {
+			off := s.Cost(choice.Action, y) - choice.Expected
+			return off * off
+		}, choice.Action)
+		loo.Coverage += w * spanOf(d, p.Values[i]).within(0.05, 0.95)
+	}
+	for _, x := range []*float64{&loo.LogDensity, &loo.Cost, &loo.Constant, &loo.Coverage, &loo.Expected} {
+		*x /= sum
+	}
+	// Squares beyond the largest number say that costs may be anything.
+	loo.Error, loo.Rows = min(math.Sqrt(variance)/sum, math.MaxFloat64), sum*sum/squares
+	loo.LogDensity = max(loo.LogDensity, -math.MaxFloat64)
+	if worst := loo.Cost + loo.Constant; math.IsNaN(worst) || math.IsInf(worst, 0) || math.IsNaN(loo.Error) {
+		return inputf("utility", "the costs of the training rows are not finite; give costs that are numbers for every action and outcome")
+	}
+	m.summary.LeaveOneOut = loo
+	return nil
+}
