@@ -102,7 +102,7 @@ func (c *calibrations) get(ctx context.Context, s *decision.Spec) (*served, erro
 	defer c.mu.Unlock()
 	if one.waiting--; one.waiting == 0 {
 		one.cancel()
-		if err != nil && c.all[key] == one {
+		if err != nil && c.all[key] == one && !slices.Contains(c.kept, key) {
 			delete(c.all, key) // nobody is to join what is being given up
 		}
 	}

@@ -121,6 +121,28 @@ func TestCalibrationIsShared(t *testing.T) {
 	}
 }
 
+// Whoever gave up and is the last to leave takes nothing away that was finished meanwhile.
+func TestCalibrationFinishedBeforeTheLastLeaves(t *testing.T) {
+	s := newServer(t)
+	m := (*s.models.Load())["loans"]
+	spec, err := parseUtilityText(m.model, "fn=79,fp=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	first, err := m.calibrated.get(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 { // each sees the end of its request or the finished calibration, whichever is chosen
+		_, _ = m.calibrated.get(gone, spec)
+	}
+	if again, err := m.calibrated.get(t.Context(), spec); err != nil || again != first {
+		t.Errorf("it is not kept (%v)", err)
+	}
+}
+
 // A calibration that everybody has given up ends, and the next request starts anew.
 func TestCalibrationIsGivenUp(t *testing.T) {
 	s := newServer(t)
