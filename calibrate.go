@@ -8,10 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
@@ -129,24 +126,7 @@ func (m *Model) doubts() []string {
 	return slices.Clone(s.Notes)
 }
 
-// trainingValues gives the numbers of training rows to costs, as they were before they were encoded
-// but for rounding.
+// trainingValues gives the numbers of training rows to costs.
 func (p *Problem) trainingValues() func(row int, column string) (float64, error) {
-	columns := make(map[string][]float64)
-	return func(row int, name string) (float64, error) {
-		values, read := columns[name]
-		if !read {
-			var ok bool
-			if k := slices.Index(p.costs.names, name); k >= 0 {
-				values = mat.Col(nil, k, p.costs.values)
-			} else if values, ok = p.Recipe.Values(p.X, name); !ok {
-				return 0, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features and those of its costs only; fit again with these costs and the method loss-ep", name)
-			}
-			columns[name] = values
-		}
-		if values[row]-values[row] != 0 { // NaN or infinite
-			return 0, &InputError{What: "utility", Err: expr.ErrMissing, Msg: fmt.Sprintf("calibration needs the column %q of the training rows, and it is missing in some of them; say what stands in for it, such as default(%s, 0)", name, expr.Name(name))}
-		}
-		return values[row], nil
-	}
+	return p.costs.Of(p.Recipe, p.X)
 }

@@ -26,13 +26,13 @@ func (m *Model) Write(w io.Writer) error { return modelfile.Write(w, m.content()
 func (m *Model) content() *modelfile.Content {
 	c := &modelfile.Content{
 		EP:     m.by(EP).State(),
-		Header: header{m.recipe, m.utility, m.Kernel().String(), m.likelihood, m.method, m.summary, m.provenance, m.examples, m.costs.names},
+		Header: header{m.recipe, m.utility, m.Kernel().String(), m.likelihood, m.method, m.summary, m.provenance, m.examples, m.costs.Names},
 	}
 	if m.method != EP {
 		c.Own = m.opinions[0].State()
 	}
 	if m.x != nil {
-		c.Rows = &modelfile.Rows{Inputs: m.x, Weights: m.weights, Labels: m.labels, Costs: m.costs.values}
+		c.Rows = &modelfile.Rows{Inputs: m.x, Weights: m.weights, Labels: m.labels, Costs: m.costs.Values}
 	}
 	return c
 }
@@ -143,7 +143,7 @@ func (f *opened) rows() error {
 	faded := f.summary.Updates != nil && f.summary.Updates.Faded
 	rows, err := f.Rows(f.coding, f.recipe.Target.Rows, f.recipe.Weighted() || faded, len(f.Costs))
 	if err == nil {
-		f.x, f.weights, f.labels, f.costs = rows.Inputs, rows.Weights, rows.Labels, costColumns{f.Costs, rows.Costs}
+		f.x, f.weights, f.labels, f.costs = rows.Inputs, rows.Weights, rows.Labels, CostColumns{f.Costs, rows.Costs}
 	}
 	return err
 }
@@ -175,7 +175,7 @@ func (f *opened) inducing(k kernel.Kernel) ([]opinion, error) {
 		}
 	}
 	state := posterior.State{Functions: ep}
-	if keepsRows(f.recipe.Rows, f.coding.Len(), functions) {
+	if KeepsRows(f.recipe.Rows, f.coding.Len(), functions) {
 		if err := f.rows(); err != nil {
 			return nil, err
 		}

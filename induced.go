@@ -144,7 +144,7 @@ func (f induced) apply(ctx context.Context, l *Learned, method Method) (*applied
 		return nil, err
 	}
 	var sites []gauss.Scalar
-	if rows, features := p.X.Dims(); keepsRows(rows, features, p.link().functions()) {
+	if rows, features := p.X.Dims(); KeepsRows(rows, features, p.link().functions()) {
 		if sites, err = f.Engine.Sites(ctx); err != nil {
 			return nil, err
 		}

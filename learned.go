@@ -81,7 +81,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		},
 	}
 	if m.by(EP).State().Sites == nil && found.inducing != nil {
-		m.x, m.labels, m.weights, m.costs = nil, nil, nil, costColumns{} // they are too many to be kept
+		m.x, m.labels, m.weights, m.costs = nil, nil, nil, CostColumns{} // they are too many to be kept
 	}
 	if d := method.row(p.Len()); d.Objective != "" {
 		m.summary.Objective = &Objective{d.Objective, found.objective}

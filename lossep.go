@@ -70,7 +70,7 @@ type Model struct {
 	x          *mat.Dense // encoded training rows; nil if there are too many
 	labels     []int      // likewise
 	weights    []float64  // how often each of them counts, nil if once
-	costs      costColumns
+	costs      CostColumns
 	summary    Summary
 	provenance Provenance
 	examples   *Examples // nil if none are kept

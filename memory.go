@@ -89,16 +89,16 @@ func (m *Model) CalibrationBytes() float64 {
 // loadBytes is what it takes to read a model with inducing points.
 func (s *Inducing) loadBytes(rows, features, functions int) float64 {
 	need := float64(functions) * loadBytes(s.Points, features)
-	if keepsRows(rows, features, functions) {
+	if KeepsRows(rows, features, functions) {
 		need += 3 * posterior.RowBytes(rows, features, functions)
 	}
 	return need
 }
 
-// keepsRows tells whether a model of so many rows keeps them, so that it can be calibrated
+// KeepsRows tells whether a model of so many rows keeps them, so that it can be calibrated
 // to other costs later. With their labels, and their sites of so many functions, they take at most
 // 64 MB.
-func keepsRows(rows, features, functions int) bool {
+func KeepsRows(rows, features, functions int) bool {
 	return rows*(features+1+2*functions)*8 <= 64<<20
 }
 

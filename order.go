@@ -155,8 +155,6 @@ func (p *Problem) some(rows []int) *Problem {
 	if len(p.stakes) > 1 {
 		q.stakes = indices.Take(p.stakes, rows)
 	}
-	if p.costs.values != nil {
-		q.costs.values = gp.RowsOf(p.costs.values, rows)
-	}
+	q.costs = p.costs.Some(rows)
 	return &q
 }

@@ -39,7 +39,7 @@ type Problem struct {
 	Findings table.Findings
 
 	stakes  []decision.Stakes // of each row, or one for all
-	costs   costColumns
+	costs   CostColumns
 	groups  []string // that rows belong to; nil if each is its own
 	counted bool     // rows that are the same are different cases
 	coding  *recipe.Coding
@@ -263,38 +263,9 @@ func (p *Problem) weigh(values func(row int, column string) (float64, error)) (e
 	return err
 }
 
-// costColumns are those of training rows that costs were made of and that cannot be had from
-// features, for calibration to these costs and to others.
-type costColumns struct {
-	names  []string
-	values *mat.Dense // by row and name, +Inf where there is no number; nil without names
-}
-
 // keepCosts keeps the columns of the utility.
 func (p *Problem) keepCosts(values func(row int, column string) (float64, error)) {
-	for _, name := range p.Utility.Columns() {
-		if _, numeric := p.Recipe.Values(p.X, name); !numeric {
-			p.costs.names = append(p.costs.names, name)
-		}
-	}
-	p.costs.read(p.Len(), values)
-}
-
-// read reads the columns of n rows.
-func (c *costColumns) read(n int, values func(row int, column string) (float64, error)) {
-	if len(c.names) == 0 {
-		return
-	}
-	c.values = mat.NewDense(n, len(c.names), nil)
-	for i := range n {
-		for k, name := range c.names {
-			x, err := values(i, name)
-			if err != nil { // it is missing, or what stands in for others
-				x = math.Inf(1)
-			}
-			c.values.Set(i, k, x)
-		}
-	}
+	p.costs = KeepCosts(p.Recipe, p.X, p.Utility.Columns(), values)
 }
 
 // Method is the one that Fit applies.

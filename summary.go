@@ -138,7 +138,7 @@ func (s *Updates) String() string {
 	if s.Refitted {
 		return text + " since the fit; the kernel was searched for again, and columns are scaled as in the fit"
 	}
-	return text + " since the fit; the kernel and the calibration slope are those of the fit"
+	return text + " since the fit; the kernel, and what was tuned or calibrated with it, are those of the fit"
 }
 
 // Effects is a family of effects, and EffectsPart one of its columns.

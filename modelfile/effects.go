@@ -3,6 +3,7 @@ package modelfile
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/safetensors"
@@ -41,6 +42,15 @@ func EffectsOf(set effects.Set, names []string) (all []Effects) {
 			one.Columns = append(one.Columns, EffectsPart{Entry: part.Column, Bins: part.Bins, Cells: e.Axes[k].Cells})
 		}
 		all = append(all, one)
+	}
+	return all
+}
+
+// Updated are families after further rows moved them to those of a set.
+func Updated(all []Effects, set effects.Set) []Effects {
+	all = slices.Clone(all)
+	for i, e := range set {
+		all[i].Cells, all[i].Variance, all[i].Gain = len(e.Keys()), e.Variance, e.Nats()
 	}
 	return all
 }

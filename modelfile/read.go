@@ -104,20 +104,37 @@ func read(f *safetensors.File, use func(*Reader) error) error {
 // Numbers tells whether the outcome is a number.
 func (r *Reader) Numbers() bool { return r.file.Metadata["outcome"] == outcomeNumber }
 
-// NumberRows are so many training rows whose outcomes are numbers.
-func (r *Reader) NumberRows(c *recipe.Coding, n int, weighted bool) (*Rows, error) {
+// NumberRows are so many training rows whose outcomes are numbers, with so many columns that costs were made of.
+func (r *Reader) NumberRows(c *recipe.Coding, n int, weighted bool, costs int) (*Rows, error) {
 	var rows Rows
 	var err error
 	if rows.Inputs, err = r.inputs("inputs", n, c); err != nil {
 		return nil, err
 	}
-	if rows.Values, err = r.floats("values", math.MaxFloat64, n); err != nil || !weighted {
-		return &rows, err
-	}
-	if rows.Weights, err = r.floats("weights", math.MaxFloat64, n); err != nil {
+	if rows.Values, err = r.floats("values", math.MaxFloat64, n); err != nil {
 		return nil, err
 	}
-	return &rows, checkWeights(rows.Weights)
+	return &rows, r.beside(&rows, n, weighted, costs)
+}
+
+// beside reads weights of rows, and columns that costs were made of.
+func (r *Reader) beside(rows *Rows, n int, weighted bool, costs int) (err error) {
+	if weighted {
+		if rows.Weights, err = r.floats("weights", math.MaxFloat64, n); err != nil {
+			return err
+		}
+		if err = checkWeights(rows.Weights); err != nil {
+			return err
+		}
+	}
+	if costs > 0 {
+		values, err := r.floats("costs", math.Inf(1), n, costs)
+		if err != nil {
+			return err
+		}
+		rows.Costs = mat.NewDense(n, costs, values)
+	}
+	return nil
 }
 
 // NumberSites are the sites of EP for so many rows whose outcomes are numbers. Their precisions are
@@ -168,22 +185,7 @@ func (r *Reader) Rows(c *recipe.Coding, outcomes []int, weighted bool, costs int
 	if rows.Labels, err = labelsOf(labels.Ints, outcomes); err != nil {
 		return nil, err
 	}
-	if weighted {
-		if rows.Weights, err = r.floats("weights", math.MaxFloat64, n); err != nil {
-			return nil, err
-		}
-		if err = checkWeights(rows.Weights); err != nil {
-			return nil, err
-		}
-	}
-	if costs > 0 {
-		values, err := r.floats("costs", math.Inf(1), n, costs)
-		if err != nil {
-			return nil, err
-		}
-		rows.Costs = mat.NewDense(n, costs, values)
-	}
-	return &rows, nil
+	return &rows, r.beside(&rows, n, weighted, costs)
 }
 
 // labelsOf are labels of which there are so many of each outcome.

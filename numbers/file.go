@@ -10,6 +10,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/posterior"
@@ -24,6 +25,10 @@ type header struct {
 	Shape   Shape                 `json:"shape"`
 	Noise   []float64             `json:"noise"` // logarithms of its hyperparameters
 	Summary Summary               `json:"summary"`
+	// Kept says that a model with inducing points has its training rows, and CostColumns are those of them that
+	// costs are made of.
+	Kept        bool     `json:"kept,omitempty"`
+	CostColumns []string `json:"cost_columns,omitempty"`
 	// Examples are some training rows as they were read.
 	Examples *lossep.Examples `json:"examples,omitempty"`
 }
@@ -37,11 +42,11 @@ func (m *Model) Write(w io.Writer) error { return modelfile.Write(w, m.content()
 func (m *Model) content() *modelfile.Content {
 	c := &modelfile.Content{
 		Numbers: true, EP: m.posterior.State(), // with effects on the noise behind those on the latent value
-		Header: header{m.recipe, m.costs, m.Kernel(), m.shape, m.family.Logs(), m.summary, m.examples},
+		Header: header{m.recipe, m.costs, m.Kernel(), m.shape, m.family.Logs(), m.summary, m.x != nil && m.summary.Inducing > 0, m.kept.Names, m.examples},
 	}
 	c.EP.Effects = append(slices.Clone(c.EP.Effects), m.spread...)
 	if m.x != nil {
-		c.Rows = &modelfile.Rows{Inputs: m.x, Values: m.values, Weights: m.weights}
+		c.Rows = &modelfile.Rows{Inputs: m.x, Values: m.values, Weights: m.weights, Costs: m.kept.Values}
 	}
 	return c
 }
@@ -106,10 +111,10 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	if n := h.Summary.Inducing; n > 0 {
 		views = n
 	}
-	if need := posterior.FullBytes(views, m.coding.Len(), views) + modelfile.EffectsBytes(h.Summary.Effects, 1) + modelfile.EffectsBytes(h.Summary.Noise, 1); need > float64(bytes) {
+	if need := posterior.FullBytes(views, m.coding.Len(), views) + 3*posterior.RowBytes(rows, m.coding.Len()+len(h.CostColumns), 1) + modelfile.EffectsBytes(h.Summary.Effects, 1) + modelfile.EffectsBytes(h.Summary.Noise, 1); need > float64(bytes) {
 		return nil, fmt.Errorf("it takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", need/1e9, float64(bytes)/1e9)
 	}
-	if err := m.read(r, h.Kernel); err != nil {
+	if err := m.read(r, &h); err != nil {
 		return nil, err
 	}
 	if err := r.Done("ep"); err != nil {
@@ -125,8 +130,8 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 }
 
 // read reads the posterior.
-func (m *Model) read(r *modelfile.Reader, text string) error {
-	k, err := parseKernel(text, m.coding)
+func (m *Model) read(r *modelfile.Reader, h *header) error {
+	k, err := parseKernel(h.Kernel, m.coding)
 	if err != nil {
 		return err
 	}
@@ -148,15 +153,16 @@ func (m *Model) read(r *modelfile.Reader, text string) error {
 			return err
 		}
 		set, m.spread = set[:len(m.summary.Effects)], set[len(m.summary.Effects):]
-		m.posterior = posterior.NewInducing(process.With(set), posterior.Latent{}, q[0], nil)
+		var sites []gauss.Scalar
+		if h.Kept {
+			if sites, err = m.rows(r, h.CostColumns); err != nil {
+				return err
+			}
+		}
+		m.posterior = posterior.NewInducing(process.With(set), posterior.Latent{}, q[0], sites)
 		return nil
 	}
-	rows, err := r.NumberRows(m.coding, m.recipe.Rows, m.recipe.Weighted())
-	if err != nil {
-		return err
-	}
-	m.x, m.values, m.weights = rows.Inputs, rows.Values, rows.Weights
-	sites, err := r.NumberSites(m.recipe.Rows, m.family.Largest(), m.weights)
+	sites, err := m.rows(r, h.CostColumns)
 	if err != nil {
 		return err
 	}
@@ -166,6 +172,17 @@ func (m *Model) read(r *modelfile.Reader, text string) error {
 	}
 	m.posterior, err = posterior.NewFull(context.Background(), process, posterior.Latent{}, sites, nil)
 	return err
+}
+
+// rows reads the training rows, and their sites.
+func (m *Model) rows(r *modelfile.Reader, costs []string) ([]gauss.Scalar, error) {
+	faded := m.summary.Updates != nil && m.summary.Updates.Faded
+	rows, err := r.NumberRows(m.coding, m.recipe.Rows, m.recipe.Weighted() || faded, len(costs))
+	if err != nil {
+		return nil, err
+	}
+	m.x, m.values, m.weights, m.kept = rows.Inputs, rows.Values, rows.Weights, lossep.CostColumns{Names: costs, Values: rows.Costs}
+	return r.NumberSites(m.recipe.Rows, m.family.Largest(), m.weights)
 }
 
 // endOf is an error that is not the end of a file.

@@ -39,6 +39,7 @@ type Problem struct {
 	smooth   string              // the kernel without them
 	examples *lossep.Examples
 	stakes   []decision.Stake // of each row, or one for all
+	kept     lossep.CostColumns
 	at       func(i int) *table.Error
 	coding   *recipe.Coding
 	opt      lossep.Options
@@ -50,7 +51,7 @@ func inputf(what, format string, args ...any) error {
 
 // Prepare reads training rows. Costs may be nil, for the absolute error.
 func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Problem, error) {
-	if err := check(o); err != nil {
+	if err := checkOptions(o); err != nil {
 		return nil, err
 	}
 	all := t.Len()
@@ -64,18 +65,9 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 		p.Costs = decision.AbsoluteError()
 	}
 	if o.Recipe != nil {
-		var err error
 		p.Recipe = o.Recipe.Filled() // those of models leave gaps
-		if p.X, _, err = p.Recipe.Apply(t); err != nil {
+		if err := p.encode(t); err != nil {
 			return nil, err
-		}
-		if p.Values, err = p.Recipe.Numbers(t); err != nil {
-			return nil, err
-		}
-		if name := p.Recipe.NameOf(recipe.Weights); name != "" {
-			if p.Weights, err = t.Weights(name, p.Recipe.Missing...); err != nil {
-				return nil, err
-			}
 		}
 	} else {
 		l, found, err := advise.Learn(t, o.Data)
@@ -90,20 +82,17 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	if n := all - t.Len(); n > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("%d of %s left out for a weight of 0 in %q", n, table.Plural(all, "row"), o.WeightsColumn()))
 	}
-	p.coding = p.Recipe.Coding()
-	if err := lossep.CheckTraining(t, p.X, p.coding); err != nil {
+	if err := p.check(t); err != nil {
 		return nil, err
 	}
 	if low, high := slices.Min(p.Values), slices.Max(p.Values); !(high > low) {
 		return nil, &table.Error{File: t.Name(), ColumnName: p.Recipe.Target.Column, Msg: fmt.Sprintf("the outcome is %v in every row", low), Fix: "name another column, or give rows that differ"}
-	} else if max(math.Abs(low), math.Abs(high)) > lossep.Farthest {
-		return nil, &table.Error{File: t.Name(), ColumnName: p.Recipe.Target.Column, Msg: fmt.Sprintf("outcomes beyond %g cannot be fitted", lossep.Farthest), Fix: "correct them, or give them in larger units"}
 	}
 	err := p.splitKernel()
 	if err != nil {
 		return nil, err
 	}
-	if p.stakes, err = StakesOf(p.Costs, t, p.Recipe.Missing...); err != nil {
+	if err := p.weigh(t); err != nil {
 		return nil, err
 	}
 	if !o.NoExamples {
@@ -116,8 +105,48 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	return p, p.Costs.Check(p.stakes[0], sample, sample.some(checked))
 }
 
-// check refuses options that are for categories.
-func check(o lossep.Options) error {
+// encode reads rows by the recipe.
+func (p *Problem) encode(t *table.Table) (err error) {
+	if p.X, _, err = p.Recipe.Apply(t); err != nil {
+		return err
+	}
+	if p.Values, err = p.Recipe.Numbers(t); err != nil {
+		return err
+	}
+	if name := p.Recipe.NameOf(recipe.Weights); name != "" {
+		p.Weights, err = t.Weights(name, p.Recipe.Missing...)
+	}
+	return err
+}
+
+// check refuses rows that cannot be learnt from.
+func (p *Problem) check(t *table.Table) error {
+	p.coding = p.Recipe.Coding()
+	for i, y := range p.Values {
+		if math.Abs(y) > lossep.Farthest {
+			return p.refuse(t, i, "correct them, or give them in larger units", "outcomes beyond %g cannot be fitted", lossep.Farthest)
+		}
+	}
+	return lossep.CheckTraining(t, p.X, p.coding)
+}
+
+// refuse is an error about the outcome of a row.
+func (p *Problem) refuse(t *table.Table, i int, fix, format string, args ...any) error {
+	at := t.Place(i)
+	at.ColumnName = p.Recipe.Target.Column
+	return at.Say(fix, format, args...)
+}
+
+// weigh finds what is at stake in the rows of a table, and keeps the columns that it takes.
+func (p *Problem) weigh(t *table.Table) (err error) {
+	if p.stakes, err = StakesOf(p.Costs, t, p.Recipe.Missing...); err == nil {
+		p.kept = lossep.KeepCosts(p.Recipe, p.X, p.Costs.Columns(), t.Values(p.Recipe.Missing...))
+	}
+	return err
+}
+
+// checkOptions refuses options that are for categories.
+func checkOptions(o lossep.Options) error {
 	switch {
 	case o.Method != "" && o.Method != lossep.EP:
 		return inputf("method", "outcomes that are numbers are fitted by %s alone so far; leave the method out", lossep.EP)
@@ -143,15 +172,19 @@ func StakesOf(s *decision.NumberCosts, t *table.Table, missing ...string) ([]dec
 		}
 		values[name] = column
 	}
-	n := t.Len()
-	if len(values) == 0 {
+	return stakesBy(s, t.Len(), func(i int, name string) (float64, error) { return values[name][i], nil }, t.Place)
+}
+
+// stakesBy is what is at stake in each of n rows, or in all of them, by the numbers in their columns.
+func stakesBy(s *decision.NumberCosts, n int, values func(row int, column string) (float64, error), at func(i int) *table.Error) ([]decision.Stake, error) {
+	if len(s.Columns()) == 0 {
 		n = 1
 	}
 	stakes := make([]decision.Stake, n)
 	for i := range stakes {
 		var err error
-		if stakes[i], err = s.Stake(func(name string) (float64, error) { return values[name][i], nil }); err != nil {
-			return nil, Located(t.Place(i), err)
+		if stakes[i], err = s.Stake(func(name string) (float64, error) { return values(i, name) }); err != nil {
+			return nil, Located(at(i), err)
 		}
 	}
 	return stakes, nil
@@ -288,12 +321,18 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.fit(ctx, shape, shape.family(), tried)
+}
+
+// fit is Fit with the outcomes transformed, and noise of a family to start from.
+func (p *Problem) fit(ctx context.Context, shape Shape, family Family, tried []Shape) (*Model, error) {
 	m := &Model{
-		recipe: p.Recipe, coding: p.coding, costs: p.Costs, shape: shape,
+		recipe: p.Recipe, coding: p.coding, costs: p.Costs, kept: p.kept, shape: shape,
 		x: p.X, values: p.Values, weights: p.Weights, examples: p.examples,
 		summary: Summary{Version: lossep.Version, Rows: p.Len(), Seed: p.opt.Seed, Shapes: tried},
 	}
-	of := &terms{y: shape.Transform.all(p.Values), weights: p.Weights, family: shape.family()}
+	of := &terms{y: shape.Transform.all(p.Values), weights: p.Weights, family: family}
+	var err error
 	if p.opt.Induces(p.Len()) {
 		err = p.induced(ctx, m, of)
 	} else {
@@ -302,12 +341,19 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range m.predict(gp.RowsOf(p.X, search.Sample(p.Len(), 20, 1))) {
+	return m, m.checkPredictions()
+}
+
+// checkPredictions refuses a model whose predictions of training rows, or inducing points, are not finite.
+func (m *Model) checkPredictions() error {
+	inputs := m.posterior.Inputs()
+	n, _ := inputs.Dims()
+	for _, d := range m.predict(gp.RowsOf(inputs, search.Sample(n, 20, 1))) {
 		if !d.IsFinite() {
-			return nil, inputf("kernel", "its predictions are not finite numbers; give another kernel, or leave outcomes out that are far from all others")
+			return inputf("kernel", "its predictions are not finite numbers; give another kernel, or leave outcomes out that are far from all others")
 		}
 	}
-	return m, nil
+	return nil
 }
 
 // full fits the full process: with the kernel that is given, or with that of some candidates which

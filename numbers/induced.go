@@ -10,6 +10,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/modelfile"
@@ -68,9 +69,16 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 	m.summary.Inducing, m.summary.LogEvidence, m.summary.Search = fit.Process.Dim(), fit.LogEvidence, fit.Record(p.Len())
 	m.summary.Effects = modelfile.EffectsOf(fit.Process.Effects(), lossep.EntryNames(p.Recipe))
 	m.summary.status(fit.Result.Status)
-	m.posterior = posterior.NewInducing(fit.Process, posterior.Latent{}, fit.Result.Q[0], nil)
-	m.x, m.values, m.weights = nil, nil, nil
-	left, err := leftOut(ctx, fit, added, p.Len())
+	var sites []gauss.Scalar
+	if lossep.KeepsRows(p.Len(), p.coding.Len(), 1) {
+		if sites, err = fit.Engine.Sites(ctx); err != nil {
+			return err
+		}
+	} else {
+		m.x, m.values, m.weights, m.kept = nil, nil, nil, lossep.CostColumns{}
+	}
+	m.posterior = posterior.NewInducing(fit.Process, posterior.Latent{}, fit.Result.Q[0], sites)
+	left, err := leftOut(ctx, fit.Engine, fit.Result.Q, added, p.Len())
 	if err != nil {
 		return err
 	}
@@ -82,9 +90,9 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 }
 
 // leftOut is what is known of every row without it, by a pass over all of them.
-func leftOut(ctx context.Context, fit *search.Induced, added *effects.Fit, rows int) ([]gauss.Scalar, error) {
+func leftOut(ctx context.Context, engine gp.Engine, q gauss.Gaussians, added *effects.Fit, rows int) ([]gauss.Scalar, error) {
 	left := make([]gauss.Scalar, rows)
-	_, err := fit.Engine.Look(ctx, fit.Result.Q.Naturals(), pass.Options{Rule: infer.Propagation{}}, func(i int, mean, variance []float64) {
+	_, err := engine.Look(ctx, q.Naturals(), pass.Options{Rule: infer.Propagation{}}, func(i int, mean, variance []float64) {
 		at := effects.Moment{Mean: mean[0], Variance: variance[0]}
 		if added != nil {
 			change := added.Without(i, 0)

@@ -29,9 +29,10 @@ type Model struct {
 	family    Family
 	spread    effects.Set // of the logarithm of the precision of the noise
 	posterior posterior.Posterior
-	x         *mat.Dense // training rows, nil with inducing points
+	x         *mat.Dense // training rows; nil if there are too many
 	values    []float64  // likewise
-	weights   []float64
+	weights   []float64  // nil if each counts once
+	kept      lossep.CostColumns
 	examples  *lossep.Examples
 	summary   Summary
 }
@@ -54,6 +55,8 @@ type Summary struct {
 	Noise []modelfile.Effects `json:"noise_effects,omitempty"`
 	// LeaveOneOut is of up to 5,000 rows.
 	LeaveOneOut *LeaveOneOut `json:"leave_one_out,omitempty"`
+	// Updates is what became of the model since, nil if nothing.
+	Updates *lossep.Updates `json:"updates,omitempty"`
 }
 
 func (s *Summary) status(of infer.Status) { s.Converged, s.Status = of.Converged, of.String() }
@@ -110,6 +113,9 @@ func (m *Model) Summary() Summary { return m.summary }
 // Kernel is the covariance function.
 func (m *Model) Kernel() string { return m.posterior.Kernel().String() }
 
+// Inputs are those that the process is conditioned on: training rows, or inducing points.
+func (m *Model) Inputs() *mat.Dense { return m.posterior.Inputs() }
+
 // Noise are the logarithms of the hyperparameters of the noise.
 func (m *Model) Noise() []float64 { return m.family.Logs() }
 
@@ -136,7 +142,7 @@ func (m *Model) latent(x *mat.Dense) []posterior.Prediction {
 		return m.posterior.Predict(x)
 	}
 	shares := posterior.EqualShares
-	if m.x != nil && m.weights != nil {
+	if m.summary.Inducing == 0 && m.weights != nil {
 		shares = func(rows []int) []float64 {
 			own := make([]float64, len(rows))
 			for k, i := range rows {
@@ -221,6 +227,9 @@ func (m *Model) Results() []string {
 	if len(s.Shapes) > 1 {
 		lines = append(lines, "chosen      "+m.reason())
 	}
+	if s.Updates != nil {
+		lines = append(lines, s.Updates.String())
+	}
 	if s.Inducing > 0 {
 		lines = append(lines, fmt.Sprintf("inducing    %d points for %d rows", s.Inducing, s.Rows))
 	}
@@ -271,7 +280,7 @@ func (r Row) Bind(costs *decision.NumberCosts) (decision.Stake, error) {
 // Check refuses costs as a fit does, under the outcomes of the training rows or, with inducing points,
 // under those that are predicted of a case.
 func (m *Model) Check(costs *decision.NumberCosts, s decision.Stake, d Distribution) error {
-	if m.values != nil {
+	if m.summary.Inducing == 0 {
 		sample := newSample(m.values, m.weights)
 		return costs.Check(s, sample, sample.some(checked))
 	}

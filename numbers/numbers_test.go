@@ -56,12 +56,10 @@ func fit(t testing.TB, data *table.Table, kernel, costs string) (*numbers.Proble
 	return p, m
 }
 
-// With normal noise everything is exact regression: mean and variance are those of
-// N(k(K + σ²I)⁻¹y, k(x,x) + σ² − k(K + σ²I)⁻¹k), the action is the quantile, and its cost that of the
-// normal distribution.
-func TestNormalNoiseIsExactRegression(t *testing.T) {
-	data := drawn(t, 60, 3, func(a, b float64, rng *rand.Rand) float64 { return 5 + 2*smooth(a, b) + 0.3*rng.NormFloat64() })
-	p, m := fit(t, data, "rbf + constant", "under=3,over=1")
+// regression is the mean and the standard deviation that exact regression by a model's hyperparameters predicts at the rows of
+// at: those of N(k(K + Σ)⁻¹y, k(x,x) + σ² − k(K + Σ)⁻¹k), Σ being σ² over the weights of the rows, nil if each counts once.
+func regression(t *testing.T, m *numbers.Model, x *mat.Dense, values, weights []float64, at *mat.Dense) (means, deviations []float64) {
+	t.Helper()
 	shape := m.Shape()
 	if shape.Noise != "normal" || shape.Transform.Name != "none" {
 		t.Fatalf("%+v is chosen for normal noise", shape)
@@ -72,26 +70,24 @@ func TestNormalNoiseIsExactRegression(t *testing.T) {
 	}
 	noise := math.Exp(m.Noise()[0])
 	var gram mat.SymDense
-	k.Gram(&gram, p.X)
-	n := p.Len()
+	k.Gram(&gram, x)
+	n := len(values)
 	z := mat.NewVecDense(n, nil)
 	for i := range n {
-		gram.SetSym(i, i, gram.At(i, i)+noise)
-		z.SetVec(i, (p.Values[i]-shape.Transform.Mean)/shape.Transform.Scale)
+		own := noise
+		if weights != nil {
+			own /= weights[i]
+		}
+		gram.SetSym(i, i, gram.At(i, i)+own)
+		z.SetVec(i, (values[i]-shape.Transform.Mean)/shape.Transform.Scale)
 	}
 	var c mat.Cholesky
 	if !c.Factorize(&gram) {
 		t.Fatal("no Cholesky factor")
 	}
-	x := mat.NewDense(3, 2, []float64{0, 0, 0.7, -1.2, 3, 3})
-	got, err := m.Predict(x)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var cross mat.Dense
-	k.Basis(p.X).Cross(&cross, x)
-	prior := k.Diag(nil, x)
-	for i := range 3 {
+	k.Basis(x).Cross(&cross, at)
+	for i, prior := range k.Diag(nil, at) {
 		row, solved := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
 		for j := range n {
 			row.SetVec(j, cross.At(i, j))
@@ -99,12 +95,47 @@ func TestNormalNoiseIsExactRegression(t *testing.T) {
 		if err := c.SolveVecTo(solved, row); err != nil {
 			t.Fatal(err)
 		}
-		mean := shape.Transform.Mean + shape.Transform.Scale*mat.Dot(solved, z)
-		sd := shape.Transform.Scale * math.Sqrt(prior[i]+noise-mat.Dot(solved, row))
-		if !near(got[i].Mean(), mean, 1e-9*(1+math.Abs(mean))) || !near(got[i].Quantile(0.841344746068543), mean+sd, 1e-9*(1+math.Abs(mean))) {
-			t.Errorf("row %d: mean %.12g and deviation %.12g, exact regression has %.12g and %.12g", i, got[i].Mean(), got[i].Quantile(0.841344746068543)-got[i].Mean(), mean, sd)
+		means = append(means, shape.Transform.Mean+shape.Transform.Scale*mat.Dot(solved, z))
+		deviations = append(deviations, shape.Transform.Scale*math.Sqrt(prior+noise-mat.Dot(solved, row)))
+	}
+	return means, deviations
+}
+
+// isRegression checks predictions against it, to a bound relative to them.
+func isRegression(t *testing.T, m *numbers.Model, x *mat.Dense, values, weights []float64, bound float64) {
+	t.Helper()
+	at := mat.NewDense(3, 2, []float64{0, 0, 0.7, -1.2, 3, 3})
+	got, err := m.Predict(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	means, deviations := regression(t, m, x, values, weights, at)
+	for i, mean := range means {
+		if sd := got[i].Quantile(0.841344746068543) - got[i].Mean(); !near(got[i].Mean(), mean, bound*(1+math.Abs(mean))) || !near(sd, deviations[i], bound*(1+math.Abs(mean))) {
+			t.Errorf("row %d: mean %.12g and deviation %.12g, exact regression has %.12g and %.12g", i, got[i].Mean(), sd, mean, deviations[i])
 		}
-		choice := p.Stake(0).Choose(got[i])
+	}
+}
+
+// noisy are rows of normal noise.
+func noisy(t *testing.T, n int, seed uint64) *table.Table {
+	t.Helper()
+	return drawn(t, n, seed, func(a, b float64, rng *rand.Rand) float64 { return 5 + 2*smooth(a, b) + 0.3*rng.NormFloat64() })
+}
+
+// With normal noise everything is exact regression: the action is the quantile, and its cost that of the
+// normal distribution.
+func TestNormalNoiseIsExactRegression(t *testing.T) {
+	p, m := fit(t, noisy(t, 60, 3), "rbf + constant", "under=3,over=1")
+	isRegression(t, m, p.X, p.Values, nil, 1e-9)
+	x := mat.NewDense(3, 2, []float64{0, 0, 0.7, -1.2, 3, 3})
+	got, err := m.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	means, deviations := regression(t, m, p.X, p.Values, nil, x)
+	for i, mean := range means {
+		sd, choice := deviations[i], p.Stake(0).Choose(got[i])
 		// The quantile at 3/4, and E c = (under + over)·sd·φ(q) there.
 		const q = 0.6744897501960817
 		if want := mean + q*sd; !near(choice.Action, want, 1e-9*(1+math.Abs(want))) {

@@ -36,7 +36,7 @@ func (p *Full) LeaveOut(ctx context.Context, labels []int, units [][]int, use fu
 		}
 	}
 	if units == nil {
-		if !p.cavities(see) || !proper {
+		if !p.Cavities(see) || !proper {
 			return ErrImproper
 		}
 		return ctx.Err()
@@ -53,9 +53,9 @@ func (p *Full) LeaveOut(ctx context.Context, labels []int, units [][]int, use fu
 	return nil
 }
 
-// cavities calls use with the mean and variance of the latent value of every training row by q
+// Cavities calls use with the mean and variance of the latent value of every training row by q
 // without its site. It reports false if there is no such posterior.
-func (p *Full) cavities(use func(i int, mean, variance float64)) bool {
+func (p *Full) Cavities(use func(i int, mean, variance float64)) bool {
 	views := p.process.Views()
 	mean, variance := make([]float64, views.Len()), make([]float64, views.Len())
 	p.q.Marginals(views, mean, variance, new(gauss.Workspace))

@@ -95,9 +95,22 @@ type Loaded interface {
 	// Predicting and Deciding are answers about new cases, the latter under costs that may be nil.
 	Predicting(p *Predict) (Answer, error)
 	Deciding(ctx context.Context, d *Decide, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error)
-	// Describe says what the model is, and Shown is the same for programs.
+	// Updated is the model with further rows; see lossep.Model.Update.
+	Updated(ctx context.Context, more *table.Table, o lossep.UpdateOptions) (Loaded, error)
+	// Describe says what the model is, and Shown is the same for programs. State is how it was found.
 	Describe() []string
 	Shown() any
+	State() State
+	Save(path string) error
+}
+
+// State is how a model was found, and what became of it since.
+type State struct {
+	Rows        int             `json:"n"`
+	Updates     *lossep.Updates `json:"updates"`
+	LogEvidence float64         `json:"log_evidence"`
+	Converged   bool            `json:"converged"`
+	Text        string          `json:"-"`
 }
 
 // Load reads a model file in at most so many bytes of memory.
@@ -128,6 +141,18 @@ func (m CategoryModel) Deciding(ctx context.Context, d *Decide, read func(ctx co
 		return nil, err
 	}
 	return d.Of(ctx, m.Model, spec)
+}
+
+// Updated implements Loaded.
+func (m CategoryModel) Updated(ctx context.Context, more *table.Table, o lossep.UpdateOptions) (Loaded, error) {
+	next, err := m.Update(ctx, more, o)
+	return CategoryModel{next}, err
+}
+
+// State implements Loaded.
+func (m CategoryModel) State() State {
+	s := m.Summary()
+	return State{m.Provenance().Rows, s.Updates, s.LogEvidence, s.Status.Converged, s.Status.Text}
 }
 
 // Shown implements Loaded.
@@ -169,6 +194,18 @@ func (m NumberModel) Shown() any {
 	r := NewNumberReport(m.Model)
 	r.Recipe = m.Recipe()
 	return r
+}
+
+// Updated implements Loaded.
+func (m NumberModel) Updated(ctx context.Context, more *table.Table, o lossep.UpdateOptions) (Loaded, error) {
+	next, err := m.Update(ctx, more, o)
+	return NumberModel{next}, err
+}
+
+// State implements Loaded.
+func (m NumberModel) State() State {
+	s := m.Summary()
+	return State{s.Rows, s.Updates, s.LogEvidence, s.Converged, s.Status}
 }
 
 // Predicting implements Loaded.

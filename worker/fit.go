@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // fitted is the result of a fit.
@@ -114,26 +116,35 @@ func (j *job) calibrate(ctx context.Context) (any, []Tensor, error) {
 
 // update is the model with further rows, or without those that are given. The answer has its file.
 func (j *job) update(ctx context.Context) (any, []Tensor, error) {
-	q := service.NewUpdate()
-	if err := q.Options.Give(j.Options); err != nil {
+	next, work, err := updated(ctx, j, j.model.Update, 2*j.model.Bytes()+j.model.CalibrationBytes())
+	if err != nil {
 		return nil, nil, err
 	}
+	defer work.Release()
+	return j.keepWithFile(next, nil, work)
+}
+
+// updated is a model that is updated as asked for, in so many bytes.
+func updated[M any](ctx context.Context, j *job, update func(context.Context, *table.Table, lossep.UpdateOptions) (M, error), bytes float64) (none M, _ *budget.Share, _ error) {
+	q := service.NewUpdate()
+	if err := q.Options.Give(j.Options); err != nil {
+		return none, nil, err
+	}
 	if err := j.takeRows(); err != nil {
-		return nil, nil, err
+		return none, nil, err
 	}
 	o, more := q.Model, j.rows
 	o.MaxMemory, o.Progress = j.memory.work.Total, j.progress()
 	if j.Taken {
 		o.Forget, more = more, nil
 	}
-	work, err := j.wait(ctx, "the update", 2*j.model.Bytes()+j.model.CalibrationBytes())
+	work, err := j.wait(ctx, "the update", bytes)
 	if err != nil {
-		return nil, nil, err
+		return none, nil, err
 	}
-	defer work.Release()
-	next, err := j.model.Update(ctx, more, o)
+	next, err := update(ctx, more, o)
 	if err != nil {
-		return nil, nil, err
+		work.Release()
 	}
-	return j.keepWithFile(next, nil, work)
+	return next, work, err
 }

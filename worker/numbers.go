@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/service"
@@ -52,13 +53,29 @@ func (j *job) fitNumbers(ctx context.Context) (any, []Tensor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	return j.keepNumbersWithFile(m, service.Naming(keywords).Notes(p.Notes, p.Findings), work)
+}
+
+// keepNumbersWithFile is keepNumbers with the file of the model.
+func (j *job) keepNumbersWithFile(m *numbers.Model, notes []string, work *budget.Share) (any, []Tensor, error) {
 	model, err := file(m)
 	if err != nil {
 		return nil, nil, err
 	}
-	d := j.keepNumbers(m, service.Naming(keywords).Notes(p.Notes, p.Findings), work)
+	d := j.keepNumbers(m, notes, work)
 	d.Seconds = time.Since(j.start).Seconds()
 	return d, []Tensor{model}, nil
+}
+
+// updateNumbers is the model with further rows, or without those that are given. The answer has its file.
+func (j *job) updateNumbers(ctx context.Context) (any, []Tensor, error) {
+	seen, _ := j.number.Inputs().Dims()
+	next, work, err := updated(ctx, j, j.number.Update, 2*j.number.Bytes()+lossep.EP.FitBytes(seen))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer work.Release()
+	return j.keepNumbersWithFile(next, nil, work)
 }
 
 // numberCases answers about the rows, which use says about each, with its place.

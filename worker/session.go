@@ -202,7 +202,7 @@ var verbs = map[string]verb{
 	"decide":    {model: true, rows: true, do: (*job).decide, number: (*job).decideNumbers},
 	"value":     {model: true, rows: true, do: (*job).value},
 	"calibrate": {do: (*job).calibrate},
-	"update":    {model: true, rows: true, do: (*job).update},
+	"update":    {model: true, rows: true, do: (*job).update, number: (*job).updateNumbers},
 	"monitor":   {model: true, rows: true, do: (*job).monitor},
 	"positive":  {do: (*job).positive},
 	"audit":     {rows: true, do: (*job).audit},

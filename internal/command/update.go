@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
 )
@@ -63,13 +62,13 @@ gets SIGHUP, without a request lost.`,
 			return err
 		}
 		start := time.Now()
-		m, err := loadModel(c, args[0])
+		m, err := loadAny(c, args[0])
 		if err != nil {
 			return blame(err, "")
 		}
 		o := q.Model
 		o.MaxMemory, o.Progress = maxMemory(c), progress(c.ErrOrStderr())
-		var next *lossep.Model
+		var next service.Loaded
 		update := func(ctx context.Context) error {
 			var more *table.Table
 			for k, path := range files {
@@ -83,7 +82,7 @@ gets SIGHUP, without a request lost.`,
 					o.Forget = t
 				}
 			}
-			next, err = m.Update(ctx, more, o)
+			next, err = m.Updated(ctx, more, o)
 			return err
 		}
 		if err = update(c.Context()); err != nil && c.Context().Err() == nil {
@@ -100,11 +99,11 @@ gets SIGHUP, without a request lost.`,
 		if err := next.Save(output); err != nil {
 			return err
 		}
-		report := updateReport{next.Provenance().Rows, *next.Summary().Updates, next.Summary().LogEvidence, next.Summary().Status.Converged, time.Since(start).Seconds(), output}
+		report := updateReport{next.State(), time.Since(start).Seconds(), output}
 		return format.emit(c.OutOrStdout(), report, func(w io.Writer) error {
 			_, err := io.WriteString(w, joined([]string{
-				next.Summary().Updates.String(), fmt.Sprintf("rows        %d, before %d", next.Provenance().Rows, m.Provenance().Rows),
-				"status      " + next.Summary().Status.Text, fmt.Sprintf("time        %.1f s", report.Seconds), "model       " + output,
+				report.Updates.String(), fmt.Sprintf("rows        %d, before %d", report.Rows, m.State().Rows),
+				"status      " + report.Text, fmt.Sprintf("time        %.1f s", report.Seconds), "model       " + output,
 			}))
 			return err
 		})
@@ -124,12 +123,9 @@ func rowsOnly(update func(context.Context) error) error {
 
 // updateReport is what update prints for programs.
 type updateReport struct {
-	Rows        int            `json:"n"`
-	Updates     lossep.Updates `json:"updates"`
-	LogEvidence float64        `json:"log_evidence"`
-	Converged   bool           `json:"converged"`
-	Seconds     float64        `json:"seconds"`
-	Model       string         `json:"model"`
+	service.State
+	Seconds float64 `json:"seconds"`
+	Model   string  `json:"model"`
 }
 
 // wholeTable reads all columns of a table.

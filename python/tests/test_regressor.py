@@ -46,6 +46,20 @@ def test_decisions_are_quantiles(demand) -> None:
     np.testing.assert_allclose(squares.action, model.predict(X), rtol=1e-5)  # to the root of what costs are known to
 
 
+def test_updates(demand) -> None:
+    X, y, _ = demand
+    half = lossep.LossepRegressor("under=15,over=5", kernel="linear + constant").fit(X[:60], y[:60])
+    before = half.predict(X)
+    after = half.update(X[60:], y[60:]).predict(X)
+    assert np.abs(after - before).max() > 0.01
+    assert half.model_.description["report"]["updates"]["added"] == 20
+    np.testing.assert_allclose(half.forget(X[60:], y[60:]).predict(X), before, atol=1e-6)
+    with pytest.raises(ValueError, match="give the outcome of each"):
+        half.update(X[:2], y[:1])
+    with pytest.raises(ValueError, match="no training row"):
+        half.forget(X[:1], [7])
+
+
 def test_ranges_lists_and_names(demand) -> None:
     X, _, model = demand
     formula = "15*max(outcome - action, 0) + 5*max(action - outcome, 0)"

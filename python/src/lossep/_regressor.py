@@ -196,6 +196,52 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
             warnings.warn(f"the fit did not converge: {status}", ConvergenceWarning, stacklevel=2)
         return self
 
+    def update(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        half_life: float | None = None,
+        refit_kernel: bool = False,
+        cost_columns: Any = None,
+    ) -> LossepRegressor:
+        """Adds rows to the fitted model without a fit: the kernel stays, and the posterior moves.
+
+        Parameters
+        ----------
+        X, y, cost_columns : as for ``fit``
+            Further cases.
+        half_life : float, optional
+            The number of new rows after which what the rows before them told counts half as much.
+        refit_kernel : bool
+            Search for the hyperparameters of the kernel and the noise anew, with all rows of the model.
+        """
+        options = {"half-life": half_life} if half_life is not None else {}
+        return self._update(X, y, cost_columns, {"options": {**options, "refit-kernel": refit_kernel}})
+
+    def forget(self, X: Any, y: Any, *, cost_columns: Any = None) -> LossepRegressor:
+        """Takes rows away from the fitted model, as they were given to ``fit`` or ``update``."""
+        return self._update(X, y, cost_columns, {"taken": True})
+
+    def _update(self, X: Any, y: Any, cost_columns: Any, header: dict[str, Any]) -> LossepRegressor:
+        check_is_fitted(self)
+        columns = cases(self, X)
+        _add_beside(columns, cost_columns)
+        self._add_outcomes(columns, y)
+        with bar(self.progress) as progress:
+            reply, worker = self.model_.ask(
+                "update", {"name": "X", "columns": columns.header(), **header}, columns.tensors(), progress
+            )
+        self._take(Model(reply.tensors["model"].tobytes(), reply.result, worker))
+        return self
+
+    def _add_outcomes(self, columns: Columns, y: Any) -> None:
+        """Adds the column of the outcome."""
+        values = np.asarray(y, dtype=float)
+        if values.shape != (columns.rows,):
+            raise ValueError(f"y: {values.shape} for {columns.rows} rows; give the outcome of each")
+        columns.add_numbers(self.model_.description["target"], values)
+
     def _take(self, model: Model) -> None:
         """Takes the attributes from a fitted model."""
         model.check("number")

@@ -1,0 +1,196 @@
+package numbers
+
+import (
+	"context"
+	"math"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/methods"
+	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
+)
+
+// Update is the model with further rows; see lossep.Model.Update. The transformation of the outcome and its noise stay as well,
+// unless the kernel is searched for again: then the hyperparameters of the noise are found with it.
+func (m *Model) Update(ctx context.Context, more *table.Table, o lossep.UpdateOptions) (*Model, error) {
+	var joining *Problem
+	c, err := lossep.NewChange(m.training(), m.recipe, m.summary.Updates, more, o, func(t *table.Table) (lossep.TrainingRows[float64], error) {
+		p, err := m.encoded(t)
+		if err != nil {
+			return m.training(), err
+		}
+		if t == more {
+			joining = p
+		}
+		return lossep.TrainingRows[float64]{X: p.X, Outcomes: p.Values, Weights: p.Weights}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows := len(c.Kept) + len(c.New.Outcomes)
+	if rows < max(1, m.summary.Inducing) {
+		return nil, inputf("forget", "%s would be left, fewer than the model takes; fit again", table.Plural(rows, "row"))
+	}
+	p := m.problem(c, joining, o)
+	var next *Model
+	switch {
+	case o.RefitKernel:
+		if p.stakes == nil {
+			return nil, inputf("refit kernel", "costs are made of %s, which is missing in some of the training rows; fit again", table.QuoteList(m.costs.Columns()))
+		}
+		if err = p.splitKernel(); err == nil {
+			next, err = p.fit(ctx, m.shape, m.family, m.summary.Shapes)
+		}
+	case m.summary.Inducing > 0:
+		next, err = m.updateInducing(ctx, p, c)
+	default:
+		next, err = m.updateFull(ctx, p, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	next.examples = nil
+	if len(c.Gone) == c.Dropped {
+		next.examples = m.examples
+	}
+	next.summary.Updates = c.Updates(m.summary.Updates, o)
+	return next, nil
+}
+
+// training are the rows that the model keeps.
+func (m *Model) training() lossep.TrainingRows[float64] {
+	return lossep.TrainingRows[float64]{X: m.x, Outcomes: m.values, Weights: m.weights}
+}
+
+// encoded are rows by the recipe of the model, whose outcomes it could have been fitted to.
+func (m *Model) encoded(t *table.Table) (*Problem, error) {
+	t = t.Counting(m.recipe.NameOf(recipe.Weights))
+	p := &Problem{Recipe: m.recipe, Costs: m.costs}
+	if err := p.encode(t); err != nil {
+		return nil, err
+	}
+	for i, y := range p.Values {
+		switch tr := &m.shape.Transform; {
+		case m.Counts() && (y < 0 || y != math.Trunc(y)):
+			return nil, p.refuse(t, i, "correct it, or fit again", "%v is no count, and the model is of counts", y)
+		case tr.amounts() && (y < 0 || y+tr.Unit == 0):
+			return nil, p.refuse(t, i, "correct it, or fit again", "%v is not above zero, as all outcomes of the fit were, whose %s the model knows", y, tr.String())
+		}
+	}
+	if err := p.check(t); err != nil {
+		return nil, err
+	}
+	return p, p.weigh(t)
+}
+
+// problem is that of the rows that are kept and those that join.
+func (m *Model) problem(c *lossep.Change[float64], joining *Problem, o lossep.UpdateOptions) *Problem {
+	all := c.All()
+	r := *m.recipe
+	r.Rows = len(c.Kept) + len(c.New.Outcomes)
+	p := &Problem{
+		Recipe: &r, X: all.X, Values: all.Outcomes, Weights: all.Weights, Costs: m.costs, coding: m.coding,
+		at: func(int) *table.Error { return new(table.Error) },
+		opt: lossep.Options{
+			Kernel: m.Kernel(), Seed: m.summary.Seed, MaxMemory: o.MaxMemory, Progress: o.Progress,
+			Inducing: lossep.NoInducing, MaxRows: max(r.Rows, lossep.DefaultMaxRows),
+		},
+	}
+	if p.opt.MaxMemory == 0 {
+		p.opt.MaxMemory = lossep.DefaultMaxMemory
+	}
+	if m.summary.Inducing > 0 {
+		p.opt.Inducing, p.opt.MaxRows = m.summary.Inducing, 0
+		if len(m.summary.Effects) > 0 {
+			p.opt.Kernel += " + " + lossep.AutoEffects
+		}
+	}
+	if all.X != nil {
+		var others lossep.CostColumns
+		if joining != nil {
+			others = joining.kept
+		}
+		p.kept = m.kept.With(c.Kept, others)
+		p.stakes, _ = stakesBy(p.Costs, p.Len(), p.kept.Of(p.Recipe, p.X), p.at) // without them what rows left out cost is not known
+	}
+	return p
+}
+
+// updateFull goes on with expectation propagation on all rows.
+func (m *Model) updateFull(ctx context.Context, p *Problem, c *lossep.Change[float64]) (*Model, error) {
+	p.tell("expectation propagation", 0, 0)
+	next := *m
+	next.recipe, next.x, next.values, next.weights, next.kept = p.Recipe, p.X, p.Values, p.Weights, p.kept
+	process, _, ep, err := c.Full(ctx, m.posterior.Kernel(), gp.CasesOf(m.terms(c.All())), p.X, m.posterior.State().Sites, methods.Options{Schedule: infer.Parallel, Seed: m.summary.Seed})
+	if err != nil {
+		return nil, err
+	}
+	if next.posterior, err = posterior.NewFull(ctx, process, posterior.Latent{}, ep.Sites.Terms, nil); err != nil {
+		return nil, err
+	}
+	next.updated(p.Len(), ep.LogEvidence, ep.Status)
+	if err := next.checkPredictions(); err != nil || p.stakes == nil {
+		return &next, err
+	}
+	left, err := next.cavities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &next, p.leaveOneOut(&next, left)
+}
+
+// updated notes what further rows made of the summary.
+func (m *Model) updated(rows int, logEvidence float64, status infer.Status) {
+	m.summary.Rows, m.summary.Version, m.summary.LogEvidence, m.summary.LeaveOneOut = rows, lossep.Version, logEvidence, nil
+	m.summary.status(status)
+}
+
+// terms are those of rows.
+func (m *Model) terms(r lossep.TrainingRows[float64]) gp.Terms {
+	return &terms{y: m.shape.Transform.all(r.Outcomes), weights: r.Weights, family: m.family}
+}
+
+// updateInducing goes over the new rows, with what the others told held as a Gaussian.
+func (m *Model) updateInducing(ctx context.Context, p *Problem, c *lossep.Change[float64]) (*Model, error) {
+	next, state := *m, m.posterior.State()
+	found, err := c.Inducing(ctx, m.inducing(), state, m.terms, m.coding.Codes(), 1)
+	if err != nil {
+		return nil, err
+	}
+	kept, sites := c.Keeping(m.coding.Len(), 1, state, found)
+	next.recipe, next.x, next.values, next.weights, next.kept = p.Recipe, kept.X, kept.Outcomes, kept.Weights, p.kept
+	if kept.X == nil {
+		next.kept = lossep.CostColumns{}
+	}
+	next.posterior = posterior.NewInducing(found.Process, posterior.Latent{}, found.Q[0], sites)
+	next.updated(p.Recipe.Rows, m.summary.LogEvidence+found.Gain, found.Status)
+	next.summary.Effects = modelfile.Updated(m.summary.Effects, found.Process.Effects())
+	return &next, next.checkPredictions()
+}
+
+// inducing is the process of a model with inducing points.
+func (m *Model) inducing() *gp.Inducing {
+	return m.posterior.(interface{ Process() *gp.Inducing }).Process()
+}
+
+// cavities are what is known of the latent value of the training rows without each.
+func (m *Model) cavities(ctx context.Context) (left []gauss.Scalar, err error) {
+	if m.summary.Inducing == 0 {
+		left = make([]gauss.Scalar, len(m.values))
+		m.posterior.(*posterior.Full).Cavities(func(i int, mean, variance float64) { left[i] = gauss.ScalarFromMoments(mean, variance) })
+		return left, nil
+	}
+	state, of := m.posterior.State(), m.terms(m.training())
+	added, process, err := search.Effects(m.inducing(), state.Functions, m.x, of, m.coding.Codes())
+	if err != nil {
+		return nil, err
+	}
+	engine := gp.NewEngine(process, process.Shards(m.x, of, nil, 0), state.Sites)
+	return leftOut(ctx, engine, state.Functions, added, len(m.values))
+}
