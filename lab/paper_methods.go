@@ -1,13 +1,16 @@
 package lab
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/methods"
 )
 
@@ -67,33 +70,41 @@ func (p *paperProblem) calibrated(ctx context.Context, d methods.Method, of *inf
 		}
 		points[s] = p.process.At(column(x))
 	}
-	a, notes := make(answer, len(Utilities())), []string(nil)
-	for u, u10 := range Utilities() {
-		for s, shift := range Shifts() {
-			m := *p.model
-			m.Points = points[s]
-			var err error
-			if m.Utility, err = newPaperUtility(u10, m.Points); err != nil {
-				return nil, nil, err
-			}
-			r, err := d.Fit(ctx, &m, o)
-			if ctx.Err() != nil {
-				return nil, nil, ctx.Err()
-			}
-			status, value := infer.Status{}, plain
-			if err != nil {
-				status.Reason = err.Error()
-			} else {
-				status = r.Status
-				if value, err = probitProbabilities(ctx, r, views); err != nil {
-					return nil, nil, err
-				}
-			}
-			notes = note(notes, status, fmt.Sprintf("%s at u10 = %v and shift %v", d.Name, u10, shift))
-			a[u] = append(a[u], value)
+	type run struct{ utility, shift int }
+	var runs []run
+	a := make(answer, len(Utilities()))
+	for u := range a {
+		a[u] = make([][]float64, len(Shifts()))
+		for s := range a[u] {
+			runs = append(runs, run{u, s})
 		}
 	}
-	return a, notes, nil
+	statuses, errs := make([]infer.Status, len(runs)), make([]error, len(runs))
+	tasks.For(len(runs), func(i int) {
+		r := runs[i]
+		a[r.utility][r.shift], statuses[i], errs[i] = p.calibratedTo(ctx, d, Utilities()[r.utility], points[r.shift], plain, views, o)
+	})
+	var notes []string
+	for i, r := range runs {
+		notes = note(notes, statuses[i], fmt.Sprintf("%s at u10 = %v and shift %v", d.Name, Utilities()[r.utility], Shifts()[r.shift]))
+	}
+	return a, notes, cmp.Or(ctx.Err(), errors.Join(errs...))
+}
+
+// calibratedTo asks a method that depends on the utility for one of them and one p(x).
+func (p *paperProblem) calibratedTo(ctx context.Context, d methods.Method, u10 float64, points *gauss.Views, plain []float64, views *gauss.Views, o methods.Options) ([]float64, infer.Status, error) {
+	m := *p.model
+	m.Points = points
+	var err error
+	if m.Utility, err = newPaperUtility(u10, points); err != nil {
+		return nil, infer.Status{}, err
+	}
+	r, err := d.Fit(ctx, &m, o)
+	if err != nil {
+		return plain, infer.Status{Reason: err.Error()}, nil
+	}
+	value, err := probitProbabilities(ctx, r, views)
+	return value, r.Status, err
 }
 
 // drawnPoints is the most points that stand for p(x) where the utility is averaged by draws.
