@@ -56,7 +56,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 			p.order = p.Order()
 		}
 	}
-	l, err := m.learned(p)
+	l, err := m.learned(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +64,10 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 }
 
 // learned is what the model knows of its kernel and EP, for other methods to start from.
-func (m *Model) learned(p *Problem) (_ *Learned, err error) {
+func (m *Model) learned(ctx context.Context, p *Problem) (_ *Learned, err error) {
 	l := &Learned{problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates, sharpness: m.summary.Sharpness}
 	if !m.summary.mixes() {
-		l.process, err = m.relearned(p, m.by(EP), m.opinions, m.summary.LogEvidence)
+		l.process, err = m.relearned(ctx, p, m.by(EP), m.opinions, m.summary.LogEvidence)
 		return l, err
 	}
 	mix := new(mixture)
@@ -80,7 +80,7 @@ func (m *Model) learned(p *Problem) (_ *Learned, err error) {
 			opinions = append(opinions, opinion{o.method, posterior.Parts(o.Posterior)[len(mix.parts)].Posterior})
 		}
 		part := &Learned{problem: p.tuned(c.Tuned), search: c.Search, doubts: l.doubts}
-		if part.process, err = m.relearned(part.problem, posterior.Parts(m.by(EP))[len(mix.parts)].Posterior, opinions, c.LogEvidence); err != nil {
+		if part.process, err = m.relearned(ctx, part.problem, posterior.Parts(m.by(EP))[len(mix.parts)].Posterior, opinions, c.LogEvidence); err != nil {
 			return nil, err
 		}
 		mix.parts, mix.weights = append(mix.parts, part), append(mix.weights, c.Weight)
@@ -90,7 +90,7 @@ func (m *Model) learned(p *Problem) (_ *Learned, err error) {
 }
 
 // relearned is a process as it was when EP had found a posterior, one of the opinions on it.
-func (m *Model) relearned(p *Problem, ep posterior.Posterior, opinions []opinion, logEvidence float64) (learned, error) {
+func (m *Model) relearned(ctx context.Context, p *Problem, ep posterior.Posterior, opinions []opinion, logEvidence float64) (learned, error) {
 	state := ep.State()
 	switch of := ep.(type) {
 	case interface{ Process() *gp.Process }:
@@ -103,7 +103,7 @@ func (m *Model) relearned(p *Problem, ep posterior.Posterior, opinions []opinion
 		}, nil
 	case interface{ Process() *gp.Inducing }:
 		process, s := of.Process(), m.summary.Inducing
-		added, process, err := search.Effects(process, state.Functions, p.X, p.many(), p.coding.Codes())
+		added, process, err := search.Effects(ctx, process, state.Functions, p.X, p.many(), p.coding.Codes())
 		if err != nil {
 			return nil, err
 		}

@@ -274,7 +274,7 @@ func (c *Change[Y]) Full(ctx context.Context, k kernel.Kernel, cases gp.Cases, x
 func (c *Change[Y]) Inducing(ctx context.Context, process *gp.Inducing, state posterior.State, terms func(TrainingRows[Y]) gp.Terms, codes int, power float64) (*search.Continued, error) {
 	if len(c.Gone) > 0 && process.Effects() != nil {
 		gone := c.Old.Some(c.Gone)
-		set, err := search.WithoutEffects(process, state.Functions, gone.X, terms(gone), codes)
+		set, err := search.WithoutEffects(ctx, process, state.Functions, gone.X, terms(gone), codes)
 		if err != nil {
 			return nil, err
 		}

@@ -87,7 +87,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 
 // Learn learns the effects beside a process that inducing points found as search says.
 func (t *EffectTerms) Learn(ctx context.Context, fit *search.Induced, x *mat.Dense, terms gp.Terms, r *recipe.Recipe, again search.InduceOptions, opt Options) (*search.Induced, *effects.Fit, error) {
-	o := search.EffectOptions{Families: t.families, Codes: r.Coding().Codes(), ShardRows: opt.ShardRows, Sweeps: opt.Sweeps, Power: opt.Power}
+	o := search.EffectOptions{Families: t.families, Codes: r.Coding().Codes(), ShardRows: opt.ShardRows, Sweeps: opt.Sweeps, Power: opt.Power, Driver: again.Driver}
 	if !opt.Fixed {
 		again.Start, again.Resume, again.Checkpoint = fit.Process.Kernel().Params(nil), nil, nil
 		o.Search = &again

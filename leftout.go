@@ -36,7 +36,7 @@ func (m *Model) LeftOut(ctx context.Context) (*LeftOut, error) {
 	}
 	left, ok := m.opinions[0].Posterior.(posterior.LeaveOut)
 	if !ok {
-		l, err := m.learned(p)
+		l, err := m.learned(ctx, p)
 		if err != nil {
 			return nil, err
 		}

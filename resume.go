@@ -58,7 +58,7 @@ func (p *Problem) resume() (*search.Checkpoint, func(search.Checkpoint), error) 
 // fingerprint tells apart all that leads to another search.
 func (p *Problem) fingerprint() string {
 	h := sha256.New()
-	fmt.Fprintln(h, Version, search.SearchPlan(), p.opt.Kernel, p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.opt.ShardRows, p.opt.Sweeps)
+	fmt.Fprintln(h, Version, search.SearchPlan(), p.withEffects(p.opt.Kernel), p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.opt.ShardRows, p.opt.Sweeps)
 	fmt.Fprintln(h, p.Kernel, p.shrinkage, p.start, p.coding.Len(), p.coding.Numbers(), p.Len())
 	buffer := make([]byte, 0, 1<<16)
 	flush := func(room int) {

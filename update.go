@@ -180,7 +180,7 @@ func (u *updating) full(ctx context.Context) (*Model, error) {
 		return nil, err
 	}
 	m := u.Model
-	l, err := m.learned(&Problem{Recipe: m.recipe, X: m.x, Labels: m.labels, Weights: m.weights, opt: Options{Likelihood: m.likelihood}})
+	l, err := m.learned(ctx, &Problem{Recipe: m.recipe, X: m.x, Labels: m.labels, Weights: m.weights, opt: Options{Likelihood: m.likelihood}})
 	if err != nil {
 		return nil, err
 	}

@@ -7,35 +7,38 @@ import "testing"
 // bytes each of slope and curvature and a group.
 func BenchmarkPass(b *testing.B) {
 	table, y := crossedRows(1_000_000, 1)
-	f := NewFit(table, y)
+	f := newFit(table, y)
 	for _, family := range crossedFamilies {
-		if err := f.Add(family, 0); err != nil {
+		if err := f.Add(b.Context(), family, 0); err != nil {
 			b.Fatal(err)
 		}
 	}
-	if err := f.start(); err != nil {
+	if err := f.start(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	work := float64(table.Len() * len(f.members))
 	b.Run("sweep", func(b *testing.B) {
 		for b.Loop() {
-			f.sweep()
+			if err := f.sweep(b.Context()); err != nil {
+				b.Fatal(err)
+			}
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/work, "ns/row/family")
 	})
 	b.Run("look", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := f.look(); err != nil {
+			if _, err := f.Look(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(table.Len()), "ns/row")
 	})
 	b.Run("memory", func(b *testing.B) {
-		to := make([]float64, len(f.slope))
+		s := f.rows.(*InMemory).shards[0]
+		to := make([]float64, table.Len())
 		for b.Loop() {
-			copy(to, f.slope)
-			copy(to, f.curvature)
+			copy(to, s.Slope[0])
+			copy(to, s.Curvature[0])
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(table.Len()), "ns/row")
 	})

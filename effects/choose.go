@@ -35,6 +35,7 @@ type Candidate struct {
 	Gain     float64
 	Variance float64
 	Groups   int
+	grouping *Grouping // nil until it is needed
 }
 
 // DefaultChoice is that of automatic effects.
@@ -61,13 +62,13 @@ func (f *Fit) Choose(ctx context.Context, c Choice) error {
 		if len(best) == 0 && parts > 1 {
 			return nil
 		}
-		if err := f.take(best, c); err != nil {
+		if err := f.take(ctx, best, c); err != nil {
 			return err
 		}
 		if _, err := f.Run(ctx, roughPasses, c.tolerance(f), c.Trace); err != nil {
 			return err
 		}
-		if err := f.takeCounts(parts, c); err != nil {
+		if err := f.takeCounts(ctx, parts, c); err != nil {
 			return err
 		}
 		if _, err := f.Run(ctx, c.Passes, c.tolerance(f), c.Trace); err != nil {
@@ -80,28 +81,32 @@ func (f *Fit) Choose(ctx context.Context, c Choice) error {
 
 // take adds candidates that still bring enough when those before them are there. What they bring is found
 // with terms as they were last looked at.
-func (f *Fit) take(best []Candidate, c Choice) error {
+func (f *Fit) take(ctx context.Context, best []Candidate, c Choice) error {
 	var before *member
 	for _, b := range best {
 		if f.Effects().Groups()+b.Groups*f.functions > c.Groups {
 			f.Dropped = append(f.Dropped, b)
 			continue
 		}
-		if of := f.counted(b.Family); of != nil {
-			f.add(of.grouping(b.Family), of.ids(f.table.Len()), b.Variance)
-		} else if err := f.Add(b.Family, b.Variance); err != nil {
+		if b.grouping == nil {
+			var err error
+			if b.grouping, err = f.grouping(ctx, b.Family); err != nil {
+				return err
+			}
+		}
+		m := f.newMember(b.grouping, b.Variance)
+		sums, err := f.sum(ctx, before, m.Grouping)
+		if err != nil {
 			return err
 		}
-		m := f.members[len(f.members)-1]
-		sums := f.sum(before, m.ids, m.Groups())
 		before = nil
 		gain, variance := Gain(sums, m.freedom())
 		if gain < c.Threshold {
-			f.members = f.members[:len(f.members)-1]
 			continue
 		}
 		m.Variance = variance
 		m.update(sums, true)
+		f.members = append(f.members, m)
 		before = m
 	}
 	return nil
@@ -111,25 +116,42 @@ func (f *Fit) take(best []Candidate, c Choice) error {
 const roughPasses = 4
 
 // takeCounts adds families of numbers of rows of those just taken.
-func (f *Fit) takeCounts(parts int, c Choice) error {
-	var best []Candidate
+func (f *Fit) takeCounts(ctx context.Context, parts int, c Choice) error {
+	var of []*Grouping
 	for _, m := range f.members {
-		if len(m.Family) != parts || m.Family.counts() {
-			continue
+		if len(m.Family) == parts && !m.Family.counts() {
+			of = append(of, m.Grouping)
 		}
-		one, err := f.try(append(Family{Count}, m.Family...))
-		if err != nil {
-			return err
-		}
+	}
+	counts, err := f.counting(ctx, of)
+	if err != nil {
+		return err
+	}
+	all, err := f.gains(ctx, counts)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
 		if c.Tried != nil {
 			c.Tried(one)
 		}
-		if one.Gain > c.Threshold {
-			best = append(best, one)
-		}
 	}
-	slices.SortStableFunc(best, func(a, b Candidate) int { return cmp.Compare(b.Gain, a.Gain) })
-	return f.take(best, c)
+	all = slices.DeleteFunc(all, func(b Candidate) bool { return b.Gain <= c.Threshold })
+	slices.SortStableFunc(all, func(a, b Candidate) int { return cmp.Compare(b.Gain, a.Gain) })
+	return f.take(ctx, all, c)
+}
+
+// counting groups rows by how many others are in their groups of other families.
+func (f *Fit) counting(ctx context.Context, of []*Grouping) (counts []*Grouping, err error) {
+	var tasks []Task
+	for _, g := range of {
+		tasks = append(tasks, CountTask{g})
+	}
+	err = f.rows.Do(ctx, tasks, func(k int, found *Found) {
+		g := of[k]
+		counts = append(counts, &Grouping{Family: append(Family{Count}, g.Family...), Axes: g.Axes, Rows: slices.Clone(found.Rows), seen: g.seen})
+	})
+	return counts, err
 }
 
 // prune takes out families that bring less than the threshold.
@@ -141,40 +163,61 @@ func (f *Fit) prune(threshold float64) {
 
 func (c Choice) tolerance(f *Fit) float64 { return c.Tolerance * float64(f.table.Len()) }
 
+// trial is a set of columns and what families of it bring.
+type trial struct {
+	families []Family // that are still to be tried, the coarsest first
+	top      Candidate
+}
+
 // candidates are the best families of so many parts, one for each set of columns, best first, and how many were tried.
 func (f *Fit) candidates(ctx context.Context, c Choice, parts int) (best []Candidate, tried int, err error) {
+	var trials []*trial
 	for _, set := range f.sets(parts) {
-		var top Candidate
-		for _, family := range f.resolutions(set, c.Resolutions) {
-			if err := ctx.Err(); err != nil {
-				return nil, 0, err
+		families := slices.DeleteFunc(f.resolutions(set, c.Resolutions), f.has)
+		trials = append(trials, &trial{families: families})
+	}
+	for {
+		var round []Family
+		var of []*trial
+		for _, t := range trials {
+			next := len(t.families)
+			if parts > 1 && t.top.Gain < leastPromise {
+				next = min(next, 1)
 			}
-			if f.has(family) {
-				continue
+			for _, family := range t.families[:next] {
+				round, of = append(round, family), append(of, t)
 			}
-			one, err := f.try(family)
-			var many *TooManyGroupsError
-			if errors.As(err, &many) {
-				continue
-			} else if err != nil {
-				return nil, 0, err
-			}
+			t.families = t.families[next:]
+		}
+		if len(round) == 0 {
+			break
+		}
+		err := f.try(ctx, round, func(k int, one Candidate) {
 			tried++
 			if c.Tried != nil {
 				c.Tried(one)
 			}
-			if one.Gain > top.Gain {
-				top = one
+			t := of[k]
+			if one.Gain > t.top.Gain {
+				t.top = one
 			}
-			if parts > 1 && one.Gain < leastPromise && top.Gain < leastPromise {
-				break // the coarsest comes first
+			if parts > 1 && t.top.Gain < leastPromise {
+				t.families = nil // finer ones would bring little, too
 			}
+		})
+		if err != nil {
+			return nil, 0, err
 		}
+	}
+	if parts == 1 {
+		f.alone = nil
+	}
+	for _, t := range trials {
 		if parts == 1 {
-			f.alone = append(f.alone, top.Gain)
+			f.alone = append(f.alone, t.top.Gain)
 		}
-		if top.Gain > c.Threshold {
-			best = append(best, top)
+		if t.top.Gain > c.Threshold {
+			best = append(best, t.top)
 		}
 	}
 	slices.SortStableFunc(best, func(a, b Candidate) int { return cmp.Compare(b.Gain, a.Gain) })
@@ -197,51 +240,85 @@ func (f *Fit) has(family Family) bool {
 	return slices.ContainsFunc(f.members, func(m *member) bool { return slices.Equal(m.Family, family) })
 }
 
-// counted are rows by how many others are in their group of a member, if the family is that.
-func (f *Fit) counted(family Family) *counted {
-	if !family.counts() {
-		return nil
-	}
-	for _, m := range f.members {
-		if slices.Equal(m.Family, family[1:]) {
-			by := newCounted(m.Grouping, m.ids, f.table.Len())
-			return &by
+// try finds what families would bring. Those of too many combinations are passed over.
+func (f *Fit) try(ctx context.Context, families []Family, use func(k int, one Candidate)) error {
+	var together []*Grouping
+	var at []int
+	groups := 0
+	flush := func() error {
+		all, err := f.gains(ctx, together)
+		for i, one := range all {
+			use(at[i], one)
 		}
+		together, at, groups = nil, nil, 0
+		return err
 	}
-	return nil
-}
-
-// try finds what a family would bring.
-func (f *Fit) try(family Family) (Candidate, error) {
-	if err := f.table.check(family); err != nil {
-		return Candidate{}, err
-	}
-	if by := f.counted(family); by != nil {
-		gain, variance := Gain(f.sum(nil, by, CountClasses), freedom(f.functions))
-		return Candidate{family, gain, variance, CountClasses}, nil
-	}
-	axes := f.table.axesOf(family)
-	one := Candidate{Family: family}
-	var sums []Sum
-	if cells := axes.count(); cells <= most*float64(f.table.Len()) && cells <= MostCells/64 {
-		// Cells that do not occur bring nothing.
-		sums = f.sum(nil, axes, int(cells))
-		for _, s := range sums[:int(cells)] {
-			if s != (Sum{}) {
-				one.Groups++
+	for k, family := range families {
+		g, err := f.table.cells(family)
+		var many *TooManyGroupsError
+		if errors.As(err, &many) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		size := min(g.Groups(), f.table.Len())
+		if groups > 0 && groups+size > f.rows.Together() {
+			if err := flush(); err != nil {
+				return err
 			}
 		}
-	} else {
-		r, err := f.table.occurring(family, f.trial)
-		if err != nil {
-			return one, err
-		}
-		f.trial = *r.ranks
-		one.Groups = r.ranks.count
-		sums = f.sum(nil, r, one.Groups)
+		together, at, groups = append(together, g), append(at, k), groups+size
 	}
-	one.Gain, one.Variance = Gain(sums, freedom(f.functions))
-	return one, nil
+	return flush()
+}
+
+// gains are what groupings that rows do not have yet would bring.
+func (f *Fit) gains(ctx context.Context, groupings []*Grouping) ([]Candidate, error) {
+	if err := f.occurring(ctx, groupings); err != nil {
+		return nil, err
+	}
+	var tasks []Task
+	for _, g := range groupings {
+		tasks = append(tasks, SumTask{Of: g})
+	}
+	var all []Candidate
+	err := f.rows.Do(ctx, tasks, func(k int, found *Found) {
+		g := groupings[k]
+		one := Candidate{Family: g.Family, Groups: g.Groups()}
+		if one.Gain, one.Variance = Gain(found.Sums, freedom(f.functions)); g.Whole() {
+			one.Groups = 0 // cells that do not occur bring nothing
+			for _, s := range found.Sums[:g.Groups()] {
+				if s != (Sum{}) {
+					one.Groups++
+				}
+			}
+		}
+		if g.Rows != nil {
+			one.grouping = g
+		}
+		all = append(all, one)
+	})
+	return all, err
+}
+
+// occurring numbers the cells that occur where sums by all cells would be too many.
+func (f *Fit) occurring(ctx context.Context, groupings []*Grouping) error {
+	var tasks []Task
+	var many []*Grouping
+	for _, g := range groupings {
+		if cells := float64(g.Groups()); g.Whole() && (cells > most*float64(f.table.Len()) || cells > MostCells/64) {
+			tasks, many = append(tasks, OccurTask{Cells(g.Family, g.Axes)}), append(many, g)
+		}
+	}
+	for len(f.trial) < len(many) {
+		f.trial = append(f.trial, ranks{})
+	}
+	return f.rows.Do(ctx, tasks, func(k int, found *Found) {
+		r := &f.trial[k]
+		r.words = append(r.words[:0], found.Seen...)
+		r.number()
+		many[k].seen = *r
+	})
 }
 
 // sets are the sets of columns that families of so many parts are tried for: all columns, all
@@ -250,7 +327,6 @@ func (f *Fit) sets(parts int) [][]int {
 	d := f.table.columns()
 	var all [][]int
 	if parts == 1 {
-		f.alone = nil
 		for a := range d {
 			all = append(all, []int{a})
 		}

@@ -1,8 +1,8 @@
 package effects
 
 import (
+	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 )
 
@@ -10,8 +10,8 @@ import (
 // the slope B = m/V and the curvature H = 1/V − 1/σ² of its effect, to which those of the further rows
 // are added. Groups that no row had are added, too. What the rows before told counts to the power fade,
 // from 0 to 1.
-func Continue(t *Table, terms Terms, known Set, fade float64) (*Fit, error) {
-	f := NewFit(t, terms)
+func Continue(t *Table, rows Rows, known Set, fade float64) (*Fit, error) {
+	f := NewFit(t, rows)
 	for _, e := range known {
 		m, err := t.extend(e, fade)
 		if err != nil {
@@ -25,12 +25,16 @@ func Continue(t *Table, terms Terms, known Set, fade float64) (*Fit, error) {
 // Forget are the effects without the rows of the fit, whose terms were looked at, to first order: their
 // slopes g and curvatures τ are taken out, so that a variance becomes c = V/(1 − V·Στ) and a mean falls
 // by c·Σg.
-func (f *Fit) Forget() Set {
+func (f *Fit) Forget(ctx context.Context) (Set, error) {
 	all := f.Effects()
 	for i, m := range f.members {
 		c := *m.Effect
 		c.Moments = slices.Clone(m.Moments)
-		for g, s := range f.sum(nil, m.ids, m.Groups()) {
+		sums, err := f.sum(ctx, nil, m.Grouping)
+		if err != nil {
+			return nil, err
+		}
+		for g, s := range sums {
 			w := &c.Moments[g]
 			rest := max(1-s.Curvature*w.Variance, w.Variance/c.Variance)
 			w.Variance = min(c.Variance, w.Variance/rest)
@@ -38,7 +42,7 @@ func (f *Fit) Forget() Set {
 		}
 		all[i] = &c
 	}
-	return all
+	return all, nil
 }
 
 // extend is a family with the groups of the rows of a table as well.
@@ -63,7 +67,7 @@ func (t *Table) extend(e *Effect, fade float64) (*member, error) {
 		return nil, err
 	}
 	n := g.Groups() * e.Functions()
-	m := &member{Effect: &Effect{Grouping: g, Variance: e.Variance, Moments: make([]Moment, n)}, ids: newIDs(t.Len(), g.Groups())}
+	m := &member{Effect: &Effect{Grouping: g, Variance: e.Variance, Moments: make([]Moment, n)}}
 	m.told, m.moved = make([]Sum, n), make([]float64, n)
 	for i, w := range e.Moments {
 		at := i // of a class of numbers, of which there are always as many
@@ -83,13 +87,6 @@ func (t *Table) extend(e *Effect, fade float64) (*member, error) {
 		for _, k := range keys {
 			rows[g.seen.of(k)]++
 		}
-	}
-	for i, k := range keys {
-		at := g.seen.of(k)
-		if rows != nil {
-			at = bits.Len32(rows[at] - 1)
-		}
-		m.ids.set(i, at)
 	}
 	return m, nil
 }

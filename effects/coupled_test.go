@@ -33,15 +33,17 @@ func (p pairs) Joint(i int) factor.Multi { return two{int(p.labels[i])} }
 // the same.
 func TestTwoFunctionsAreOne(t *testing.T) {
 	table, y := crossedRows(20_000, 3)
-	one, both := NewFit(table, y), NewFit(table, pairs{y})
+	one, both := newFit(table, y), newFit(table, pairs{y})
 	for _, f := range []*Fit{one, both} {
 		if err := f.Choose(t.Context(), DefaultChoice()); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Look(); err != nil {
+		if _, err := f.Look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		f.Explain()
+		if err := f.Explain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if len(one.members) < 3 || len(one.members) != len(both.members) {
 		t.Fatalf("%d and %d families", len(one.members), len(both.members))
@@ -107,7 +109,7 @@ func TestSeveralOutcomes(t *testing.T) {
 	for _, number := range []int{3, 8} {
 		const groups, sd = 200, 0.6
 		table, y, truth := groupedOutcomes(20_000, groups, number, sd, uint64(number))
-		f := NewFit(table, y)
+		f := newFit(table, y)
 		bounds := []float64{}
 		choice := DefaultChoice()
 		choice.Trace = func(p Progress) { bounds = append(bounds, p.Bound) }

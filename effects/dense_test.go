@@ -42,9 +42,11 @@ func TestOneFamilyIsTheDenseKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := NewFit(NewTable(x, 1), y)
-	f.Offset, f.Spread, f.Held = offset, spread, true
-	if err := f.Add(Family{{0, 0}}, variance); err != nil {
+	f := newFit(NewTable(x, 1), y)
+	f.Held = true
+	rows := f.rows.(*InMemory)
+	rows.Offset, rows.Spread = offset, spread
+	if err := f.Add(t.Context(), Family{{0, 0}}, variance); err != nil {
 		t.Fatal(err)
 	}
 	bound := mustRun(t, f, 100, -1, nil) // all of them: the bound is flat at its top

@@ -32,9 +32,12 @@ type weighted struct {
 
 func (w weighted) Count(i int) float64 { return w.counts[i] }
 
+// newFit is a fit to rows in memory.
+func newFit(t *Table, terms Terms) *Fit { return NewFit(t, NewInMemory(t.X, terms, 0)) }
+
 func mustAdd(t *testing.T, f *Fit, family Family) {
 	t.Helper()
-	if err := f.Add(family, 0); err != nil {
+	if err := f.Add(t.Context(), family, 0); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -86,7 +89,7 @@ func TestBoundNeverFalls(t *testing.T) {
 				}
 			}
 		}
-		f := NewFit(table, y)
+		f := newFit(table, y)
 		for _, family := range crossedFamilies {
 			mustAdd(t, f, family)
 		}
@@ -98,7 +101,7 @@ func TestBoundNeverFalls(t *testing.T) {
 				taken = append(taken, best)
 			}
 		})
-		value, err := f.look()
+		value, err := f.Look(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +120,7 @@ func TestBoundNeverFalls(t *testing.T) {
 // slope.
 func TestFixedPoint(t *testing.T) {
 	table, y := crossedRows(20_000, 3)
-	f := NewFit(table, y)
+	f := newFit(table, y)
 	for _, family := range crossedFamilies[:4] {
 		mustAdd(t, f, family)
 	}
@@ -130,7 +133,11 @@ func TestFixedPoint(t *testing.T) {
 		if math.Abs(square/m.Variance-1) > 1e-3 {
 			t.Errorf("%v: variance %g, mean square %g", m.Family, m.Variance, square)
 		}
-		for g, s := range f.sum(nil, m.ids, len(m.Moments)) {
+		sums, err := f.sum(t.Context(), nil, m.Grouping)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for g, s := range sums {
 			w := m.Moments[g]
 			if step := (s.Slope - w.Mean/m.Variance) * w.Variance; math.Abs(step) > 2e-3*math.Sqrt(w.Variance) {
 				t.Errorf("%v, group %d: a step of %g is left with a standard deviation of %g", m.Family, g, step, math.Sqrt(w.Variance))
@@ -159,7 +166,7 @@ func TestSimulatedGroups(t *testing.T) {
 					y[i] = 1
 				}
 			}
-			f := NewFit(NewTable(x, 1), y)
+			f := newFit(NewTable(x, 1), y)
 			mustAdd(t, f, Family{{0, 0}})
 			mustRun(t, f, 200, 1e-6, nil)
 			e := f.Effects()[0]
@@ -195,7 +202,7 @@ func TestCounts(t *testing.T) {
 			twice[2*i+k] = y[i]
 		}
 	}
-	a, b := NewFit(table, weighted{y, counts}), NewFit(NewTable(x, 2), twice)
+	a, b := newFit(table, weighted{y, counts}), newFit(NewTable(x, 2), twice)
 	for _, f := range []*Fit{a, b} {
 		mustAdd(t, f, Family{})
 		mustAdd(t, f, Family{{1, 0}, {2, 0}})
@@ -217,7 +224,7 @@ func TestSameBitsOnAnyNumberOfCores(t *testing.T) {
 	for _, cores := range []int{1, 4} {
 		runtime.GOMAXPROCS(cores)
 		table, y := crossedRows(40_000, 4)
-		f := NewFit(table, y)
+		f := newFit(table, y)
 		mustAdd(t, f, Family{})
 		if err := f.Choose(context.Background(), DefaultChoice()); err != nil {
 			t.Fatal(err)
@@ -235,7 +242,7 @@ func TestSameBitsOnAnyNumberOfCores(t *testing.T) {
 // What is there is found, and nothing else.
 func TestChoose(t *testing.T) {
 	table, y := crossedRows(60_000, 7)
-	f := NewFit(table, y)
+	f := newFit(table, y)
 	mustAdd(t, f, Family{})
 	if err := f.Choose(context.Background(), DefaultChoice()); err != nil {
 		t.Fatal(err)
@@ -262,7 +269,7 @@ func TestChooseNothing(t *testing.T) {
 		for i := range y {
 			y[i] = float64(rng.IntN(2))
 		}
-		f := NewFit(table, y)
+		f := newFit(table, y)
 		mustAdd(t, f, Family{})
 		if err := f.Choose(context.Background(), DefaultChoice()); err != nil {
 			t.Fatal(err)
@@ -308,7 +315,7 @@ func TestHostile(t *testing.T) {
 		x.SetRow(i, []float64{math.NaN(), float64(i), 0, y[i]})
 	}
 	table := NewTable(x, 3)
-	f := NewFit(table, y)
+	f := newFit(table, y)
 	mustAdd(t, f, Family{})
 	if err := f.Choose(context.Background(), DefaultChoice()); err != nil {
 		t.Fatal(err)
@@ -329,7 +336,7 @@ func TestHostile(t *testing.T) {
 	// A family of more groups than there may be is left out by name.
 	few := DefaultChoice()
 	few.Groups = 2
-	f = NewFit(table, y)
+	f = newFit(table, y)
 	mustAdd(t, f, Family{})
 	if err := f.Choose(context.Background(), few); err != nil || len(f.Effects()) != 1 || len(f.Dropped) == 0 || f.Dropped[0].Family[0].Column != 3 {
 		t.Errorf("%v, dropped %v of %d families", err, f.Dropped, len(f.Effects()))
@@ -339,12 +346,62 @@ func TestHostile(t *testing.T) {
 		x.Set(i, 3, float64(i))
 	}
 	var many *TooManyGroupsError
-	if err := NewFit(NewTable(x, 3), y).Add(Family{{1, 0}, {2, 0}, {3, 0}}, 0); !errors.As(err, &many) {
+	if err := newFit(NewTable(x, 3), y).Add(t.Context(), Family{{1, 0}, {2, 0}, {3, 0}}, 0); !errors.As(err, &many) {
 		t.Errorf("%v for %g cells", err, math.Pow(n, 3))
 	}
 	for _, bad := range []Family{{{9, 0}}, {{1, 4}}, {{0, 0}}, {{0, 1}}, {{2, 0}, {1, 0}}, {{1, 0}, {1, 0}}, {{0, 1 << 20}}} {
-		if err := f.Add(bad, 0); !errors.Is(err, ErrFamily) {
+		if err := f.Add(t.Context(), bad, 0); !errors.Is(err, ErrFamily) {
 			t.Errorf("%v: %v", bad, err)
 		}
+	}
+}
+
+// How rows are cut into shards changes nothing but rounding.
+func TestShards(t *testing.T) {
+	table, y := crossedRows(20_000, 5)
+	whole, cut := newFit(table, y), NewFit(table, NewInMemory(table.X, y, 7_000))
+	for _, f := range []*Fit{whole, cut} {
+		if err := f.Choose(t.Context(), DefaultChoice()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Explain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if !(math.Abs(got-want) <= 1e-9*max(1, math.Abs(want))) { // rounding of sums of thousands, in some passes
+			t.Errorf("%s: %.12g, want %.12g", what, got, want)
+		}
+	}
+	if len(whole.members) < 3 || len(whole.members) != len(cut.members) {
+		t.Fatalf("%d and %d families", len(whole.members), len(cut.members))
+	}
+	for j, m := range whole.members {
+		o := cut.members[j]
+		if !slices.Equal(m.Family, o.Family) || !slices.Equal(m.Keys(), o.Keys()) {
+			t.Fatalf("%v and %v", m.Family, o.Family)
+		}
+		near("variance", o.Variance, m.Variance)
+		near("share", o.Share, m.Share)
+		for g, w := range m.Moments {
+			near("mean", o.Moments[g].Mean, w.Mean)
+			near("variance", o.Moments[g].Variance, w.Variance)
+		}
+	}
+	sums, err := cut.Sums(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(sums, cut.Effects().Trained(table.X)) {
+		t.Error("sums of effects are others at single rows")
+	}
+	for _, row := range []int{0, 6_999, 7_000, 19_999} {
+		a, b := whole.Without(row, 0), cut.Without(row, 0)
+		near("mean without a row", b.Mean, a.Mean)
+		near("variance without a row", b.Variance, a.Variance)
 	}
 }

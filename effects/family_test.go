@@ -64,7 +64,12 @@ func TestGroups(t *testing.T) {
 	}
 	table := NewTable(x, 2)
 	for _, family := range []Family{{}, {{0, 16}}, {{1, 0}}, {{0, 4}, {2, 0}}, {{0, 8}, {1, 0}, {2, 0}}} {
-		g, ids, err := table.group(family)
+		rows := NewInMemory(x, make(labels, n), 0)
+		g, err := NewFit(table, rows).grouping(t.Context(), family)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, err := rows.shards[0].numbers(g)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,7 @@
 package effects
 
+import "gonum.org/v1/gonum/mat"
+
 // Set is the effects of several families.
 type Set []*Effect
 
@@ -11,6 +13,27 @@ func (s Set) At(row []float64, function int) (sum Moment) {
 		sum.Variance += w.Variance
 	}
 	return sum
+}
+
+// Trained are the sums of the effects at rows that they were learnt from, of all functions row by row; nil
+// where there are no effects. A row does not count itself.
+func (s Set) Trained(x *mat.Dense) (sums []Moment) {
+	if len(s) == 0 {
+		return nil
+	}
+	n, _ := x.Dims()
+	for i := range n {
+		for c := range s.Functions() {
+			var sum Moment
+			for _, e := range s {
+				w := e.Of(c)[e.group(x.RawRowView(i), 1)]
+				sum.Mean += w.Mean
+				sum.Variance += w.Variance
+			}
+			sums = append(sums, sum)
+		}
+	}
+	return sums
 }
 
 // Functions is how many functions have effects of their own: one where there are none.
@@ -36,30 +59,6 @@ func (s Set) Groups() (n int) {
 	}
 	return n
 }
-
-// Without is by how much the mean and variance of a function at a training row change when the
-// row itself is left out, with terms as they were last looked at: its slope g and curvature τ
-// are taken from each of its effects, whose variance becomes c = V/(1 − τV) and whose mean
-// falls by cg.
-func (f *Fit) Without(row, function int) (change Moment) {
-	at := function*f.table.Len() + row
-	slope, curvature := f.slope[at], f.curvature[at]
-	for _, m := range f.members {
-		v := m.Of(function)[m.ids.at(row)].Variance
-		rest := 1 - curvature*v
-		if !(rest > leastRest) { // damping may leave a little more precision in the row than in the effect
-			rest = leastRest
-		}
-		c := v / rest
-		change.Mean -= c * slope
-		change.Variance += c - v
-	}
-	return change
-}
-
-// leastRest is the least share of the precision of an effect that others than one row are taken
-// to have given it.
-const leastRest = 1e-6
 
 // Bytes is about what the effects take up.
 func (s Set) Bytes() (bytes float64) {

@@ -26,12 +26,19 @@ func tunes(pass int) bool { return pass == 1 || pass == 3 }
 
 // tune moves hyperparameters to the maximum of Σ E log t of some rows and their prior, by Newton's steps in
 // one after the other. A step that lowers it is halved.
-func (f *Fit) tune() {
-	t, ok := f.terms.(Tuned)
-	if !ok || len(f.Logs) == 0 || len(f.members) == 0 {
-		return
+func (f *Fit) tune() error {
+	rows, ok := f.rows.(*InMemory)
+	if !ok {
+		return nil
 	}
-	value := f.someTerms(t)
+	t, ok := rows.terms.(Tuned)
+	if !ok || len(f.Logs) == 0 || len(f.members) == 0 {
+		return nil
+	}
+	value, err := rows.some(t, f.Effects())
+	if err != nil {
+		return err
+	}
 	best := value(f.Logs)
 	for range 6 {
 		farthest := 0.0
@@ -61,24 +68,32 @@ func (f *Fit) tune() {
 		}
 	}
 	t.Tune(f.Logs)
+	return nil
 }
 
-// someTerms is Σ E log t of rows that stand for all, with the prior, in the logarithms of hyperparameters.
-func (f *Fit) someTerms(t Tuned) func(logs []float64) float64 {
-	n, all := f.table.Len(), numBlocks(f.table.Len())
+// some is Σ E log t of rows that stand for all, with the prior, in the logarithms of hyperparameters.
+func (m *InMemory) some(t Tuned, set Set) (func(logs []float64) float64, error) {
+	m.beside()
+	n, all := t.Len(), numBlocks(t.Len())
 	blocks := min(all, tunedRows/blockRows)
 	mean, variance := make([]float64, blocks*blockRows), make([]float64, blocks*blockRows)
 	first := func(b int) (from, to int) {
 		from = b * all / blocks * blockRows
-		return from, min(from+blockRows, n)
+		s, i := m.at(from)
+		return from, min(from+blockRows, from-i+s.rows)
 	}
 	rows := 0
 	for b := range blocks {
 		from, to := first(b)
 		rows += to - from
-		f.Moments(mean[b*blockRows:][:to-from], variance[b*blockRows:][:to-from], 0, from)
+		s, i := m.at(from)
+		groups, err := s.hold(set)
+		if err != nil {
+			return nil, err
+		}
+		s.moments(set, groups, mean[b*blockRows:][:to-from], variance[b*blockRows:][:to-from], 0, i)
 	}
-	counter, _ := f.terms.(Counter)
+	counter, _ := t.(Counter)
 	return func(logs []float64) float64 {
 		t.Tune(logs)
 		parts := make([]float64, blocks)
@@ -98,5 +113,5 @@ func (f *Fit) someTerms(t Tuned) func(logs []float64) float64 {
 			value -= z * z / 2
 		}
 		return value
-	}
+	}, nil
 }

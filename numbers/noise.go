@@ -48,8 +48,9 @@ func (p *Problem) noise(ctx context.Context, m *Model, of *terms, left []gauss.S
 		squares[i] = max(leastSquare, min(mostSquare, off*off/(c.Variance()+family.variance)))
 	}
 	find := func(rows []int) (effects.Set, error) {
-		fit := effects.NewFit(effects.NewTable(gp.RowsOf(p.X, rows), p.coding.Codes()), precisions{indices.Take(squares, rows)})
-		if err := fit.Add(effects.Family{}, 1); err != nil { // of all rows
+		x := gp.RowsOf(p.X, rows)
+		fit := effects.NewFit(effects.NewTable(x, p.coding.Codes()), effects.NewInMemory(x, precisions{indices.Take(squares, rows)}, 0))
+		if err := fit.Add(ctx, effects.Family{}, 1); err != nil { // of all rows
 			return nil, err
 		}
 		choice := effects.DefaultChoice()

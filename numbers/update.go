@@ -187,7 +187,7 @@ func (m *Model) cavities(ctx context.Context) (left []gauss.Scalar, err error) {
 		return left, nil
 	}
 	state, of := m.posterior.State(), m.terms(m.training())
-	added, process, err := search.Effects(m.inducing(), state.Functions, m.x, of, m.coding.Codes())
+	added, process, err := search.Effects(ctx, m.inducing(), state.Functions, m.x, of, m.coding.Codes())
 	if err != nil {
 		return nil, err
 	}

@@ -45,17 +45,22 @@ func Continue(ctx context.Context, p *gp.Inducing, before gauss.Naturals, x *mat
 	if p.Effects() == nil {
 		return out, out.settle(ctx, engine, settings, base)
 	}
-	fit, err := effects.Continue(effects.NewTable(x, codes), terms, p.Effects(), fade)
+	rows := effects.NewInMemory(x, terms, 0)
+	fit, err := effects.Continue(effects.NewTable(x, codes), rows, p.Effects(), fade)
 	if err != nil {
 		return nil, err
 	}
 	smooth, tolerance := p.With(nil), effectTolerance*float64(terms.Len())
 	for range effectRounds {
-		moments(smooth, out.Q, x, fit)
+		moments(smooth, out.Q, x, rows)
 		if _, err := fit.Run(ctx, finalPasses, tolerance, nil); err != nil {
 			return nil, err
 		}
-		if engine, err = driver.Drive(smooth.With(fit.Effects()).Trained(fit.Sums(nil)), engine); err != nil {
+		sums, err := fit.Sums(nil)
+		if err != nil {
+			return nil, err
+		}
+		if engine, err = driver.Drive(smooth.With(fit.Effects()).Trained(sums), engine); err != nil {
 			return nil, err
 		}
 		if err := out.settle(ctx, engine, settings, base); err != nil {
@@ -68,12 +73,12 @@ func Continue(ctx context.Context, p *gp.Inducing, before gauss.Naturals, x *mat
 }
 
 // WithoutEffects are the effects of a process without what rows told of them, to first order.
-func WithoutEffects(p *gp.Inducing, q gauss.Gaussians, x *mat.Dense, terms gp.Terms, codes int) (effects.Set, error) {
-	fit, _, err := Effects(p, q, x, terms, codes)
+func WithoutEffects(ctx context.Context, p *gp.Inducing, q gauss.Gaussians, x *mat.Dense, terms gp.Terms, codes int) (effects.Set, error) {
+	fit, _, err := Effects(ctx, p, q, x, terms, codes)
 	if err != nil {
 		return nil, err
 	}
-	return fit.Forget(), nil
+	return fit.Forget(ctx)
 }
 
 // Beside is the prior times what is given beside it.

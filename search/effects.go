@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -24,6 +25,8 @@ type EffectOptions struct {
 	Power             float64
 	// Search, if set, is how the kernel of the process is searched for again, beside the effects.
 	Search *InduceOptions
+	// Driver, if set, makes passes over rows that are not in the memory of this machine.
+	Driver gp.Driver
 	// Progress, if set, is called with every pass.
 	Progress func(effects.Progress)
 }
@@ -48,102 +51,192 @@ const (
 //
 // Leaving a row out takes effects.Fit.Without, which is returned.
 func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.Terms, o EffectOptions) (*Induced, *effects.Fit, error) {
-	fit := effects.NewFit(effects.NewTable(x, o.Codes), terms)
-	smooth := f.Process.With(nil)
-	n := terms.Len()
-	fit.Offset, fit.Spread = make([]float64, n*gp.Functions(terms)), make([]float64, n*gp.Functions(terms))
-	fit.Logs = f.Tuned
-	f.moments(nil, fit)
-	tolerance := effectTolerance * float64(n)
-	for _, family := range o.Families {
-		if err := fit.Add(family, 0); err != nil {
-			return nil, nil, err
-		}
+	b := &both{induced: *f, x: x, terms: terms, opt: o, smooth: f.Process.With(nil)}
+	b.induced.draft = false
+	b.begin()
+	if err := b.families(ctx); err != nil {
+		return nil, nil, err
 	}
-	if o.Choice != nil {
-		c := *o.Choice
-		c.Trace = o.Progress
-		if err := fit.Choose(ctx, c); err != nil {
-			return nil, nil, err
-		}
-	}
-	settings := pass.Settings{Rule: infer.Propagation{Power: o.Power}, Sweeps: o.Sweeps, Tolerance: finalTolerance(n), Ahead: n > SearchRows, Warm: true}
-	out := *f
-	out.draft = false
-	if len(fit.Effects()) == 0 {
+	if len(b.fit.Effects()) == 0 {
 		if t := newTuning(terms).terms; t != nil {
 			t.Tune(f.Tuned)
 		}
 		if !f.draft {
 			return f, nil, nil
 		}
-		return &out, nil, out.weigh(ctx, settings)
+		return &b.induced, nil, b.induced.weigh(ctx, b.settings())
 	}
-	settings.Tolerance = roundTolerance
-	driver := gp.InMemory(x, terms, f.buffer, o.ShardRows)
-	var sums []effects.Moment
 	if o.Search != nil {
-		sums = fit.Sums(nil)
-		again := *o.Search
-		again.Beside, again.Tuned, again.buffer, again.Draft = sums, fit.Logs, f.buffer, true
 		f.Engine = nil // collectable
-		next, err := Induce(ctx, f.Process.Kernel(), x, terms, again)
-		if err != nil {
+		if err := b.search(ctx); err != nil {
 			return nil, nil, err
 		}
-		out = *next
-		smooth = out.Process.Trained(nil)
-		out.draft = false
-		out.moments(sums, fit)
-		fit.Logs = out.Tuned
 	}
+	if err := b.rounds(ctx); err != nil {
+		return nil, nil, err
+	}
+	if _, err := b.fit.Look(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := b.fit.Explain(ctx); err != nil {
+		return nil, nil, err
+	}
+	b.induced.Tuned = b.fit.Logs
+	return &b.induced, b.fit, b.induced.weigh(ctx, b.settings())
+}
+
+// both are a process and the effects beside it.
+type both struct {
+	induced Induced
+	smooth  *gp.Inducing // the process without effects
+	x       *mat.Dense
+	terms   gp.Terms
+	opt     EffectOptions
+	driver  gp.Driver
+	rows    effects.Rows
+	fit     *effects.Fit
+	sums    []effects.Moment // of effects on all rows; nil before there are some, and for rows elsewhere
+}
+
+// Placed is a driver whose rows are not in the memory of this machine.
+type Placed interface {
+	gp.Driver
+	// Effects are the rows as effects see them, beside the process of the last engine that Rest was called of.
+	Effects() effects.Rows
+}
+
+// Rest is an engine of a Placed driver.
+type Rest interface {
+	// Rest keeps the mean and variance of the process at every row, of which effects are no part, where the row is.
+	Rest(ctx context.Context, q gauss.Gaussians) error
+}
+
+// begin finds where the rows are.
+func (b *both) begin() {
+	if b.driver = b.opt.Driver; b.driver != nil {
+		b.rows = b.driver.(Placed).Effects()
+	} else {
+		n := b.terms.Len() * gp.Functions(b.terms)
+		rows := effects.NewInMemory(b.x, b.terms, cmp.Or(b.opt.ShardRows, gp.ShardRows))
+		rows.Offset, rows.Spread = make([]float64, n), make([]float64, n)
+		b.driver, b.rows = gp.InMemory(b.x, b.terms, b.induced.buffer, b.opt.ShardRows), rows
+	}
+	b.fit = effects.NewFit(effects.NewTable(b.x, b.opt.Codes), b.rows)
+	b.fit.Logs = b.induced.Tuned
+}
+
+// settings are those of a result.
+func (b *both) settings() pass.Settings {
+	n := b.terms.Len()
+	return pass.Settings{Rule: infer.Propagation{Power: b.opt.Power}, Sweeps: b.opt.Sweeps, Tolerance: finalTolerance(n), Ahead: n > SearchRows, Warm: true}
+}
+
+// families adds those that are named, and those that are worth it.
+func (b *both) families(ctx context.Context) error {
+	if err := b.moments(ctx); err != nil {
+		return err
+	}
+	for _, family := range b.opt.Families {
+		if err := b.fit.Add(ctx, family, 0); err != nil {
+			return err
+		}
+	}
+	if b.opt.Choice == nil {
+		return nil
+	}
+	c := *b.opt.Choice
+	c.Trace = b.opt.Progress
+	return b.fit.Choose(ctx, c)
+}
+
+// search searches for the kernel again, beside the effects.
+func (b *both) search(ctx context.Context) (err error) {
+	again := *b.opt.Search
+	if b.sums, err = b.fit.Sums(nil); err != nil {
+		return err
+	}
+	again.Beside, again.Sums, again.Tuned, again.buffer, again.Draft = b.fit.Effects(), b.sums, b.fit.Logs, b.induced.buffer, true
+	kernel := b.induced.Process.Kernel()
+	b.induced.Engine = nil // collectable
+	next, err := Induce(ctx, kernel, b.x, b.terms, again)
+	if err != nil {
+		return err
+	}
+	b.induced = *next
+	b.induced.draft = false
+	b.smooth = b.induced.Process.With(nil).Trained(nil)
+	b.fit.Logs = b.induced.Tuned
+	return b.moments(ctx)
+}
+
+// rounds lets effects and process converge in turn.
+func (b *both) rounds(ctx context.Context) error {
+	settings, n := b.settings(), float64(b.terms.Len())
+	settings.Tolerance = roundTolerance
 	last := math.Inf(-1)
 	for round, final := 1, false; ; round++ {
 		passes := effectPasses
 		if final {
-			passes, settings.Tolerance, settings.MaxPasses = finalPasses, finalTolerance(n), 0
-		} else if gp.Functions(terms) > 1 {
+			passes, settings.Tolerance, settings.MaxPasses = finalPasses, b.settings().Tolerance, 0
+		} else if gp.Functions(b.terms) > 1 {
 			settings.MaxPasses = roundPasses
 		}
-		bound, err := fit.Run(ctx, passes, tolerance, o.Progress)
+		bound, err := b.fit.Run(ctx, passes, effectTolerance*n, b.opt.Progress)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		sums = fit.Sums(sums)
-		out.Process = smooth.With(fit.Effects()).Trained(sums)
-		if out.Engine, err = driver.Drive(out.Process, out.Engine); err != nil {
-			return nil, nil, err
+		if b.sums, err = b.fit.Sums(b.sums); err != nil {
+			return err
+		}
+		out := &b.induced
+		out.Process = b.smooth.With(b.fit.Effects()).Trained(b.sums)
+		if out.Engine, err = b.driver.Drive(out.Process, out.Engine); err != nil {
+			return err
 		}
 		if out.Result, err = pass.Settle(ctx, out.Engine, settings); err != nil {
-			return nil, nil, err
+			return err
 		}
-		out.moments(sums, fit)
-		if final {
-			break
+		if err := b.moments(ctx); err != nil || final {
+			return err
 		}
-		final = round+1 == effectRounds || bound-last < roundGain*float64(n)
+		final = round+1 == effectRounds || bound-last < roundGain*n
 		last = bound
 	}
-	if err := fit.Look(); err != nil {
-		return nil, nil, err
+}
+
+// moments finds the mean and variance of the process at all rows, of which those of effects, if
+// there are any yet, are no part.
+func (b *both) moments(ctx context.Context) error {
+	to, here := b.rows.(*effects.InMemory)
+	if !here {
+		return b.induced.Engine.(Rest).Rest(ctx, b.induced.Result.Q)
 	}
-	fit.Explain()
-	out.Tuned = fit.Logs
-	return &out, fit, out.weigh(ctx, settings)
+	k := len(b.induced.Result.Q)
+	n := len(to.Offset) / k
+	b.induced.Engine.(viewed).Predict(b.induced.Result.Q, to.Offset, to.Spread)
+	for i, w := range b.sums { // the functions of a row one after the other
+		at := i%k*n + i/k
+		to.Offset[at], to.Spread[at] = to.Offset[at]-w.Mean, max(0, to.Spread[at]-w.Variance)
+	}
+	return nil
 }
 
 // Effects are those of a process as they were when they were learnt from the rows, and the
 // process that knows their sums there. A process without has none.
-func Effects(p *gp.Inducing, q gauss.Gaussians, x *mat.Dense, terms gp.Terms, codes int) (*effects.Fit, *gp.Inducing, error) {
+func Effects(ctx context.Context, p *gp.Inducing, q gauss.Gaussians, x *mat.Dense, terms gp.Terms, codes int) (*effects.Fit, *gp.Inducing, error) {
 	if p.Effects() == nil {
 		return nil, p, nil
 	}
-	fit := effects.NewFit(effects.NewTable(x, codes), terms)
-	moments(p.With(nil), q, x, fit)
-	if err := fit.Put(p.Effects()); err != nil {
+	rows := effects.NewInMemory(x, terms, 0)
+	fit := effects.NewFit(effects.NewTable(x, codes), rows)
+	moments(p.With(nil), q, x, rows)
+	fit.Put(p.Effects())
+	sums, err := fit.Sums(nil)
+	if err != nil {
 		return nil, nil, err
 	}
-	return fit, p.Trained(fit.Sums(nil)), fit.Look()
+	_, err = fit.Look(ctx)
+	return fit, p.Trained(sums), err
 }
 
 // roundTolerance is that of the process while effects still move.
@@ -171,18 +264,6 @@ func (f *Induced) weigh(ctx context.Context, o pass.Settings) error {
 	return nil
 }
 
-// moments tells effects the mean and variance of the process at all rows, of which theirs, if
-// there are any yet, are no part.
-func (f *Induced) moments(sums []effects.Moment, to *effects.Fit) {
-	f.Engine.(viewed).Predict(f.Result.Q, to.Offset, to.Spread)
-	k := len(f.Result.Q)
-	n := len(to.Offset) / k
-	for i, w := range sums { // the functions of a row one after the other
-		at := i%k*n + i/k
-		to.Offset[at], to.Spread[at] = to.Offset[at]-w.Mean, max(0, to.Spread[at]-w.Variance)
-	}
-}
-
 // viewed is an engine with its rows in memory.
 type viewed interface {
 	Views(func(from int, views *gauss.Views))
@@ -193,7 +274,7 @@ type viewed interface {
 const momentRows = 1024
 
 // moments tells effects the mean and variance of a process without effects at the rows of x.
-func moments(p *gp.Inducing, q gauss.Gaussians, x *mat.Dense, to *effects.Fit) {
+func moments(p *gp.Inducing, q gauss.Gaussians, x *mat.Dense, to *effects.InMemory) {
 	n, d := x.Dims()
 	to.Offset, to.Spread = make([]float64, n*len(q)), make([]float64, n*len(q))
 	mean, variance := make([][]float64, len(q)), make([][]float64, len(q))

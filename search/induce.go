@@ -51,9 +51,11 @@ type InduceOptions struct {
 	Draft bool
 	// Withdrawn are columns that effects alone tell of, and the kernel does not.
 	Withdrawn []int
-	// Beside, if set, is what is known of effects on the rows, on all functions row by row, beside which the process stands. The
-	// search then begins with the hyperparameters of the kernel, and on as many rows as it may look at.
-	Beside []effects.Moment
+	// Beside, if set, is what is known of effects beside which the process stands. The
+	// search then begins with the hyperparameters of the kernel, and on as many rows as it may look at. Sums are
+	// those of the effects on the rows, on all functions row by row; nil if these are not in memory.
+	Beside effects.Set
+	Sums   []effects.Moment
 	// Tuned are logarithms of the hyperparameters of the terms to start from; nil for the means of their priors.
 	Tuned  []float64
 	buffer *gp.ViewBuffer // for views, nil for a new one
@@ -200,7 +202,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 	s.at.Level = min(s.at.Level, len(s.levels)-1)
 	for ; s.at.Level < len(s.levels); s.at.Level++ {
 		x, terms, beside := s.rows(s.levels[s.at.Level])
-		e := &sparse{x: x, terms: terms, tuning: tuning{newTuning(s.terms).terms, terms}, beside: beside, driver: s.driver(x, terms), options: pass.Options{Rule: infer.Propagation{Power: s.opt.Power}, Sweeps: s.opt.Sweeps}}
+		e := &sparse{x: x, terms: terms, tuning: tuning{newTuning(s.terms).terms, terms}, effects: s.opt.Beside, beside: beside, driver: s.driver(x, terms), options: pass.Options{Rule: infer.Propagation{Power: s.opt.Power}, Sweeps: s.opt.Sweeps}}
 		again := true
 		s.evaluated = 0
 		for s.round = 0; again; s.round++ {

@@ -153,19 +153,12 @@ func (s *induction) points() *mat.Dense {
 // known of effects on them.
 func (s *induction) rows(n int) (*mat.Dense, gp.Terms, []effects.Moment) {
 	if n == len(s.order) {
-		return s.x, s.terms, s.opt.Beside
+		return s.x, s.terms, s.opt.Sums
 	}
 	places := slices.Clone(s.order[:n])
 	slices.Sort(places)
-	var beside []effects.Moment
-	if s.opt.Beside != nil {
-		k := gp.Functions(s.terms)
-		for _, row := range s.numbers(s.x, places) {
-			beside = append(beside, s.opt.Beside[row*k:(row+1)*k]...)
-		}
-	}
 	x, terms := s.rowsAt(s.x, s.terms, places)
-	return x, terms, beside
+	return x, terms, s.opt.Beside.Trained(x)
 }
 
 // rowsAt are the rows of x at some places of the order, which those of a sample stand in, with

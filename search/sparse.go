@@ -21,7 +21,8 @@ type sparse struct {
 	x       *mat.Dense
 	terms   gp.Terms
 	tuning  tuning
-	beside  []effects.Moment // on the rows of x; nil for none
+	effects effects.Set      // beside the process
+	beside  []effects.Moment // their sums on the rows of x; nil for none, or if these are not in memory
 	driver  gp.Driver        // makes passes over x
 	z       *mat.Dense
 	options pass.Options
@@ -63,7 +64,7 @@ func (e *sparse) converge(ctx context.Context, k kernel.Kernel, logs []float64, 
 	if err != nil {
 		return nil, err
 	}
-	return e.fit(ctx, sparseFit{process: p.Trained(e.beside), logs: logs[k.NumParams():]}, nil, tolerance)
+	return e.fit(ctx, sparseFit{process: p.With(e.effects).Trained(e.beside), logs: logs[k.NumParams():]}, nil, tolerance)
 }
 
 // tune sets the hyperparameters of the terms.

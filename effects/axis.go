@@ -1,0 +1,120 @@
+package effects
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Axis is a column cut into cells: cell 0 is for what is missing or unknown, the others are
+// for categories or, where there are cuts, for the numbers between them.
+type Axis struct {
+	Column int
+	Cells  int
+	Cuts   []float64 // ascending; nil for categories
+}
+
+// Cell is that of a number, or −1 for a category that the axis does not have.
+func (a *Axis) Cell(x float64) int {
+	if math.IsNaN(x) {
+		return 0
+	}
+	if a.Cuts == nil {
+		if x < 0 {
+			return 0
+		}
+		if x >= float64(a.Cells-1) {
+			return -1
+		}
+		return 1 + int(x)
+	}
+	return 1 + a.bin(x)
+}
+
+// bin is the number of cuts that are not above x.
+func (a *Axis) bin(x float64) int {
+	lo, hi := 0, len(a.Cuts)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if a.Cuts[mid] <= x {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// cutRows is how many rows cuts are found from.
+const cutRows = 200_000
+
+// newAxis cuts a column of the rows of x. Bins hold about as many rows each, and values that
+// are equal are never parted; where there are no more different values than bins, each has its
+// own.
+func newAxis(x *mat.Dense, p Part) *Axis {
+	raw := x.RawMatrix()
+	a := &Axis{Column: p.Column}
+	if p.Bins == 0 {
+		top := -1.0
+		for i := range raw.Rows {
+			if v := raw.Data[i*raw.Stride+p.Column]; v > top {
+				top = v
+			}
+		}
+		a.Cells = int(top) + 2
+		return a
+	}
+	step := max(1, raw.Rows/cutRows)
+	var some []float64
+	for i := 0; i < raw.Rows; i += step {
+		if v := raw.Data[i*raw.Stride+p.Column]; !math.IsNaN(v) {
+			some = append(some, v)
+		}
+	}
+	slices.Sort(some)
+	a.Cuts = cuts(some, p.Bins)
+	a.Cells = len(a.Cuts) + 2
+	return a
+}
+
+// cuts are those of sorted numbers into bins. A cut lies half way between neighbours.
+func cuts(sorted []float64, bins int) []float64 {
+	all := []float64{}
+	different := 0
+	for i, v := range sorted {
+		if i == 0 || v != sorted[i-1] {
+			different++
+		}
+	}
+	if different == 0 {
+		return all
+	}
+	taken, left := 0, different // rows in bins so far; values not in one yet
+	size := 0
+	for i, v := range sorted {
+		size++
+		if i+1 == len(sorted) {
+			break
+		}
+		next := sorted[i+1]
+		if next == v {
+			continue
+		}
+		left--
+		open := bins - len(all) - 1 // bins after this one
+		if open == 0 {
+			break
+		}
+		share := float64(len(sorted)-taken) / float64(open+1)
+		if left <= open || float64(size) >= share-0.5 {
+			cut := v + (next-v)/2
+			if !(cut > v) { // neighbours in float64
+				cut = next
+			}
+			all = append(all, cut)
+			taken, size = taken+size, 0
+		}
+	}
+	return all
+}
