@@ -56,7 +56,6 @@ func (e *LimitError) Error() string {
 // between them, and the bound says how much. With several limits prices are found one limit at a
 // time, then together along subgradients.
 func Allocate(costs [][]float64, limits []Limit) (*Allocation, error) {
-	p := &allocating{costs: costs, limits: limits, prices: make([]float64, len(limits)), kept: -1}
 	for l, limit := range limits {
 		if !(limit.Most >= 0) {
 			return nil, &LimitError{limit.Name, limit.Most, 0}
@@ -80,20 +79,41 @@ func Allocate(costs [][]float64, limits []Limit) (*Allocation, error) {
 			}
 		}
 	}
+	p := &allocating{costs: costs, limits: reachable(limits), prices: make([]float64, len(limits))}
 	p.price()
 	out.Bound, out.Prices = p.best, p.prices
 	if err := p.repair(); err != nil {
 		return nil, err
 	}
 	p.fill()
-	p.exchange()
+	optimal := p.search()
 	out.Actions, out.Used, out.Cost = p.actions, p.used, p.cost()
-	out.Bound = min(out.Cost, max(out.Bound, out.Free))
-	if len(limits) == 1 && out.Least[0] > limits[0].Most*(1+roundingOfSums) {
-		out.Bound = out.Cost // no action that takes anything fits: there is no other allocation
+	if out.Bound = min(out.Cost, max(out.Bound, out.Free)); optimal {
+		out.Bound = out.Cost
 	}
 	p.chance(out)
 	return out, nil
+}
+
+// reachable are limits of which the largest sum of efforts within them can be reached: 990 where each action takes
+// 30 and the limit is 1000.
+func reachable(limits []Limit) []Limit {
+	limits = slices.Clone(limits)
+	for l := range limits {
+		each, same := 0.0, true
+		for _, efforts := range limits[l].Efforts {
+			for _, e := range efforts {
+				if e > 0 {
+					same = same && (each == 0 || e == each)
+					each = e
+				}
+			}
+		}
+		if times := math.Floor(limits[l].Most / each * (1 + roundingOfSums)); same && each > 0 && times < 1<<53 {
+			limits[l].Most = min(limits[l].Most, times*each)
+		}
+	}
+	return limits
 }
 
 // roundingOfSums is what a sum of efforts may exceed a limit by, relatively: the rounding of many
@@ -108,7 +128,6 @@ type allocating struct {
 	best    float64 // the largest bound so far
 	actions []int
 	used    []float64
-	kept    int // the case whose action repair leaves as it is; −1 for none
 }
 
 // cost is that of the actions.
@@ -117,6 +136,16 @@ func (p *allocating) cost() (sum float64) {
 		sum += p.costs[n][a]
 	}
 	return sum
+}
+
+// count finds what the actions take of each limit.
+func (p *allocating) count() {
+	p.used = make([]float64, len(p.limits))
+	for l, limit := range p.limits {
+		for n, a := range p.actions {
+			p.used[l] += limit.Efforts[n][a]
+		}
+	}
 }
 
 // priced is the cost of an action with the prices of its efforts.
@@ -134,7 +163,7 @@ func (p *allocating) priced(n, a int) float64 {
 // good the one with the least efforts.
 func (p *allocating) bound() float64 {
 	sum := 0.0
-	p.actions, p.used = make([]int, len(p.costs)), make([]float64, len(p.limits))
+	p.actions = make([]int, len(p.costs))
 	for n := range p.costs {
 		least := math.Inf(1)
 		for a := range p.costs[n] {
@@ -143,10 +172,8 @@ func (p *allocating) bound() float64 {
 			}
 		}
 		sum += least
-		for l := range p.limits {
-			p.used[l] += p.limits[l].Efforts[n][p.actions[n]]
-		}
 	}
+	p.count()
 	for l, price := range p.prices {
 		sum -= price * p.limits[l].Most
 	}
@@ -356,7 +383,7 @@ func (p *allocating) repair() error {
 		var moves []move
 		for n, held := range p.actions {
 			for a := range p.costs[n] {
-				if freed := p.freed(n, held, a); freed > 0 && n != p.kept {
+				if freed := p.freed(n, held, a); freed > 0 {
 					moves = append(moves, move{n, a, (p.priced(n, a) - p.priced(n, held)) / freed})
 				}
 			}
@@ -384,7 +411,8 @@ func (p *allocating) repair() error {
 	return nil
 }
 
-// freed is how much less limits are exceeded with another action for a case.
+// freed is how much less limits are exceeded with another action for a case; 0 where it is no more than
+// rounding, by which two actions could each seem to free something in place of the other, for ever.
 func (p *allocating) freed(n, held, a int) float64 {
 	sum := 0.0
 	for l, limit := range p.limits {
@@ -392,6 +420,9 @@ func (p *allocating) freed(n, held, a int) float64 {
 		before := p.used[l]
 		after := before - limit.Efforts[n][held] + limit.Efforts[n][a]
 		sum += (max(0, before-most) - max(0, after-most)) / max(limit.Most, math.SmallestNonzeroFloat64)
+	}
+	if sum < roundingOfSums {
+		return 0
 	}
 	return sum
 }
@@ -428,50 +459,6 @@ func (p *allocating) fill() {
 		}
 	}
 }
-
-// exchanges is how many cases are gone over, at most, to try others' actions.
-const exchanges = 2_000_000
-
-// exchange tries the best actions that there is no room for in the place of others, the largest
-// saving first, as long as the bound leaves something to gain.
-func (p *allocating) exchange() {
-	cost := p.cost()
-	for tries := exchanges / max(1, len(p.costs)); ; {
-		var moves []move
-		for n, held := range p.actions {
-			for a := range p.costs[n] {
-				if saved := p.costs[n][held] - p.costs[n][a]; saved > 0 {
-					moves = append(moves, move{n, a, -saved})
-				}
-			}
-		}
-		slices.SortStableFunc(moves, func(a, b move) int { return cmp.Compare(a.loss, b.loss) })
-		better := false
-		for _, m := range moves[:min(len(moves), most)] {
-			if tries--; tries < 0 || cost-p.best <= roundingOfSums*math.Abs(cost) {
-				return
-			}
-			actions, used := slices.Clone(p.actions), slices.Clone(p.used)
-			p.take(m.n, m.a)
-			p.kept = m.n
-			err := p.repair()
-			if p.kept = -1; err == nil {
-				p.fill()
-				if now := p.cost(); now < cost {
-					cost, better = now, true
-					break
-				}
-			}
-			p.actions, p.used = actions, used
-		}
-		if !better {
-			return
-		}
-	}
-}
-
-// most is how many actions are tried for others at a time.
-const most = 50
 
 // fits reports whether limits leave room for another action of a case.
 func (p *allocating) fits(n, a int) bool {

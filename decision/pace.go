@@ -14,6 +14,7 @@ type Pace struct {
 	next       func(time.Time) (begin, end time.Time) // the period of a moment
 
 	begin, end time.Time
+	born       time.Time // when the first case came
 	used       []float64
 	prices     []float64
 	recent     []pacedCase // a ring
@@ -32,7 +33,7 @@ type pacedCase struct {
 const (
 	paceParts  = 24   // of a period, by which arrivals are counted
 	paceRecent = 2000 // cases whose savings stand for those to come
-	paceEvery  = 50   // cases after which prices are found again
+	paceEvery  = 50   // cases after which prices are found again; earlier where they are more than a tenth of the recent ones
 	paceWeight = 0.2  // of the last period in the profile, against those before
 )
 
@@ -44,7 +45,9 @@ func NewPace(capacities []Capacity, next func(time.Time) (begin, end time.Time))
 // Decide is the action of a case with these expected costs and efforts, and whether there is one that
 // the capacities leave room for; what it takes is used then.
 func (p *Pace) Decide(now time.Time, costs []float64, efforts [][]float64) (action int, ok bool) {
-	p.turn(now)
+	if p.turn(now); p.born.IsZero() {
+		p.born = now
+	}
 	p.counts[p.part(now)]++
 	if c := (pacedCase{slices.Clone(costs), efforts}); len(p.recent) < paceRecent {
 		p.recent = append(p.recent, c)
@@ -52,7 +55,7 @@ func (p *Pace) Decide(now time.Time, costs []float64, efforts [][]float64) (acti
 		p.recent[p.at] = c
 		p.at = (p.at + 1) % paceRecent
 	}
-	if p.since++; p.since >= min(paceEvery, len(p.recent)) {
+	if p.since++; p.since >= min(paceEvery, 1+len(p.recent)/10) {
 		p.since = 0
 		p.price(now)
 	}
@@ -91,6 +94,9 @@ func (p *Pace) turn(now time.Time) {
 		weight = 1
 	}
 	if sum(p.counts[:]) > 0 {
+		if p.periods == 0 {
+			p.before()
+		}
 		for k := range p.profile {
 			p.profile[k] += weight * (p.counts[k] - p.profile[k])
 		}
@@ -100,6 +106,15 @@ func (p *Pace) turn(now time.Time) {
 	clear(p.used)
 	p.begin, p.end = p.next(now)
 	p.since = paceEvery // what is left has changed
+}
+
+// before has the parts of the first period that were over when the first case came count as the others do.
+func (p *Pace) before() {
+	from := p.passed(p.born) * paceParts
+	rate := sum(p.counts[:]) / max(paceParts-from, 1)
+	for k := range p.counts[:int(min(from, paceParts))] {
+		p.counts[k] = rate
+	}
 }
 
 func sum(values []float64) (total float64) {
@@ -117,12 +132,12 @@ func (p *Pace) passed(now time.Time) float64 {
 func (p *Pace) part(now time.Time) int { return min(paceParts-1, int(p.passed(now)*paceParts)) }
 
 // coming is how many cases are still expected in the period: as many as came after this time of earlier
-// ones, more or fewer as this one had more or fewer before; in the first, at the rate so far.
+// ones, more or fewer as this one had more or fewer before; in the first, at the rate since the first case.
 func (p *Pace) coming(now time.Time) float64 {
 	passed, part := p.passed(now), p.part(now)
 	so := sum(p.counts[:])
 	if p.periods == 0 {
-		return so * (1 - passed) / max(passed, 1.0/paceParts/100)
+		return so * (1 - passed) / max(passed-p.passed(p.born), 1.0/paceParts/100)
 	}
 	within := passed*paceParts - float64(part)
 	before := sum(p.profile[:part]) + within*p.profile[part]

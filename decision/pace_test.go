@@ -88,3 +88,32 @@ func TestPaceStops(t *testing.T) {
 		t.Errorf("the next day: %v used, until %v", used, end)
 	}
 }
+
+// TestPaceBegunInTheEvening: a server that begins at 20:00 with a case a minute has 240 cases until midnight, and
+// 24 visits are for a tenth of them, not for the first; the next day has 1440, of which as many a minute.
+func TestPaceBegunInTheEvening(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 13))
+	p := NewPace([]Capacity{{"visit", 24}}, func(now time.Time) (time.Time, time.Time) {
+		begin := now.Truncate(24 * time.Hour)
+		return begin, begin.Add(24 * time.Hour)
+	})
+	start := time.Date(2026, 3, 2, 20, 0, 0, 0, time.UTC)
+	visits := make(map[int]int) // by hour
+	for minute := range (4 + 24) * 60 {
+		a, ok := p.Decide(start.Add(time.Duration(minute)*time.Minute), []float64{rng.ExpFloat64(), 0}, [][]float64{{0, 1}})
+		if !ok {
+			t.Fatal("to leave takes nothing")
+		}
+		visits[minute/60] += a
+	}
+	late, early, all := visits[2]+visits[3], 0, 0
+	for hour := range 24 {
+		if all += visits[4+hour]; hour < 8 {
+			early += visits[4+hour]
+		}
+	}
+	// Of independent visits with probability a tenth, 12 and 8 are expected, with standard deviations of 3.3 and 2.8.
+	if late < 4 || early > 16 || all < 22 {
+		t.Errorf("%d visits after 22:00, %d of the next day before 8:00, %d in all", late, early, all)
+	}
+}

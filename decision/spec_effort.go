@@ -205,23 +205,6 @@ func (c *Capacities) effortsOf(entries []*expr.Expr, values func(column string) 
 	return efforts, nil
 }
 
-// Equal tells whether all actions that take something of a capacity take the same in all cases: then
-// one more unit is one more case, and an allocation within one capacity is exact.
-func (c *Capacities) Equal() bool {
-	for _, efforts := range c.fixed {
-		if efforts == nil {
-			return false
-		}
-		most := slices.Max(efforts)
-		for _, x := range efforts {
-			if x != 0 && x != most {
-				return false
-			}
-		}
-	}
-	return len(c.All) == 1
-}
-
 // Allocate decides cases within the capacities: costs, or utilities, are what each action is expected to
 // cost or bring in each, and efforts those of Efforts.
 func (c *Capacities) Allocate(expected [][]float64, costs bool, efforts [][][]float64) (*Allocation, error) {

@@ -25,8 +25,8 @@ func (r *Audit) limitedText() string {
 		text += fmt.Sprintf(" Giving the capacity to the cases of the highest probability, in place of the largest saving, would %s %s %s per case (95 %% interval %s).",
 			r.verb(), s.number(m.Value), r.either("more", "less"), s.interval(m.Low, m.High))
 	}
-	if l.Gap > 1e-9*max(1, l.Extra.Value) {
-		text += fmt.Sprintf(" Efforts differ, so that another allocation could save up to %s per case.", s.number(l.Gap))
+	if gap := s.number(l.Gap); gap != s.number(0) {
+		text += fmt.Sprintf(" There are too many allocations to try all; another one could save up to %s per case.", gap)
 	}
 	return text
 }

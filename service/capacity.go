@@ -336,7 +336,7 @@ func (s *Shortage) Lines() (lines []string) {
 	what := [][2]string{{"the limit costs", "it"}, {"the limits cost", "them"}}[min(1, len(s.Limits)-1)]
 	lines = append(lines, fmt.Sprintf("%s %v in all; %s would get another action without %s", what[0], s.Cost, table.Plural(s.Changed, "row"), what[1]))
 	if s.Gap > 1e-9*math.Abs(s.Cost.Value) {
-		lines = append(lines, fmt.Sprintf("efforts differ, so that another allocation could save up to %s of it", digits4(s.Gap)))
+		lines = append(lines, fmt.Sprintf("there are too many allocations to try all; another one could save up to %s of it", digits4(s.Gap)))
 	}
 	return lines
 }
