@@ -7,10 +7,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// calibration makes probabilities those that reference cases like them had: log q_y = a_y + h_y(log p_y)
+// calibration makes expected costs those that reference cases like them had.
+type calibration interface {
+	// estimate is the mean and the variance of the cost of a case. The derivative of the mean in the parameters, times a
+	// share, is added to the gradient, unless that is nil.
+	estimate(d Decisions, i int, gradient []float64, share float64) (mean, variance float64)
+	parameters() int
+	// variance is that of what has this gradient.
+	variance(gradient []float64) float64
+}
+
+// tilt makes probabilities those that reference cases like them had: log q_y = a_y + h_y(log p_y)
 // and what makes them add up to one, with h_y linear between knots. The parameters of an outcome are a_y,
 // its slope, and by how much the slope changes at every knot; together they have a Gaussian posterior.
-type calibration struct {
+type tilt struct {
 	knots [][]float64 // of each outcome
 	theta []float64   // block by block
 	cov   *mat.SymDense
@@ -29,10 +39,10 @@ var places = [...]float64{0.1, 0.3, 0.5, 0.7, 0.9}
 // width is the number of parameters of an outcome.
 const width = 2 + len(places)
 
-// newCalibration leaves probabilities as they are, with knots where cases lie.
-func newCalibration(c *Cases) *calibration {
+// newTilt leaves probabilities as they are, with knots where cases lie.
+func newTilt(c *Categories) *tilt {
 	k := len(c.Probabilities[0])
-	cal := &calibration{theta: make([]float64, k*width), cov: mat.NewSymDense(k*width, nil)}
+	cal := &tilt{theta: make([]float64, k*width), cov: mat.NewSymDense(k*width, nil)}
 	logs := make([]float64, c.Len())
 	for y := range k {
 		for i, p := range c.Probabilities {
@@ -50,7 +60,7 @@ func newCalibration(c *Cases) *calibration {
 }
 
 // features writes those of an outcome.
-func (c *calibration) features(u []float64, y int, p float64) {
+func (c *tilt) features(u []float64, y int, p float64) {
 	l := logOf(p)
 	u[0], u[1] = 1, l
 	for j, knot := range c.knots[y] {
@@ -59,9 +69,9 @@ func (c *calibration) features(u []float64, y int, p float64) {
 }
 
 // fit is the calibration from cases. It starts from parameters nearby.
-func (c *calibration) fit(cases *Cases) *calibration {
+func (c *tilt) fit(cases *Categories) *tilt {
 	n := len(c.theta)
-	next := &calibration{knots: c.knots, theta: slices.Clone(c.theta), cov: mat.NewSymDense(n, nil)}
+	next := &tilt{knots: c.knots, theta: slices.Clone(c.theta), cov: mat.NewSymDense(n, nil)}
 	const precision = 1 / (priorDeviation * priorDeviation)
 	room := newRoom(n)
 	for range 30 {
@@ -103,7 +113,7 @@ func newRoom(n int) *room {
 
 // add adds a case to the gradient u_Y − E u and the negative Hessian Var u of the log likelihood, where the
 // features u_y of an outcome are in its own block.
-func (c *calibration) add(r *room, p []float64, outcome int) {
+func (c *tilt) add(r *room, p []float64, outcome int) {
 	n := len(c.theta)
 	c.applyTo(r.q, r.u, p)
 	for y, x := range r.q {
@@ -131,14 +141,14 @@ func (c *calibration) add(r *room, p []float64, outcome int) {
 func logOf(p float64) float64 { return math.Log(max(p, leastP)) }
 
 // apply is what probabilities become.
-func (c *calibration) apply(p []float64) []float64 {
+func (c *tilt) apply(p []float64) []float64 {
 	q := make([]float64, len(p))
 	c.applyTo(q, make([]float64, len(c.theta)), p)
 	return q
 }
 
 // applyTo writes them, and the features.
-func (c *calibration) applyTo(q, u, p []float64) {
+func (c *tilt) applyTo(q, u, p []float64) {
 	top, sum := math.Inf(-1), 0.0
 	for y, x := range p {
 		block := u[y*width : (y+1)*width]
@@ -155,8 +165,25 @@ func (c *calibration) applyTo(q, u, p []float64) {
 	}
 }
 
+func (c *tilt) parameters() int { return len(c.theta) }
+
+// estimate implements calibration.
+func (c *tilt) estimate(d Decisions, i int, gradient []float64, share float64) (mean, variance float64) {
+	of := d.(*Categories)
+	p, costs := of.Probabilities[i], of.Costs[i]
+	q := c.apply(p)
+	mean = dot(q, costs)
+	for y, x := range costs {
+		variance += q[y] * (x - mean) * (x - mean)
+	}
+	if gradient != nil {
+		c.slope(gradient, p, q, costs, share)
+	}
+	return mean, variance
+}
+
 // slope adds the derivative of an expected cost in the parameters, times a share: ∂E c = Cov(c, u).
-func (c *calibration) slope(dst, p, q, costs []float64, share float64) {
+func (c *tilt) slope(dst, p, q, costs []float64, share float64) {
 	mean := dot(q, costs)
 	var u [width]float64
 	for y, x := range q {
@@ -168,15 +195,18 @@ func (c *calibration) slope(dst, p, q, costs []float64, share float64) {
 	}
 }
 
-// variance is that of what has this gradient.
-func (c *calibration) variance(gradient []float64) float64 {
+// variance implements calibration.
+func (c *tilt) variance(gradient []float64) float64 { return quadratic(c.cov, gradient) }
+
+// quadratic is gᵀCg.
+func quadratic(c *mat.SymDense, gradient []float64) float64 {
 	g := mat.NewVecDense(len(gradient), gradient)
-	return max(0, mat.Inner(g, c.cov, g))
+	return max(0, mat.Inner(g, c, g))
 }
 
 // slopeOf is the power that makes probabilities those that cases had, the calibration slope: log q = b log p
 // and what makes them add up to one, by the likelihood of b with the same prior.
-func slopeOf(c *Cases) float64 {
+func slopeOf(c *Categories) float64 {
 	b := 1.0
 	for range 20 {
 		const precision = 1 / (priorDeviation * priorDeviation)

@@ -8,21 +8,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/lossep/lossep/normal"
 )
-
-// Cases are decided cases in the order of time.
-type Cases struct {
-	X             *mat.Dense  // encoded rows
-	Probabilities [][]float64 // of the outcomes
-	Costs         [][]float64 // of the action taken, under each outcome; of utilities the negative
-	Outcomes      []int       // −1 where it is not known; nil if none is
-}
-
-// Len is the number of cases.
-func (c *Cases) Len() int { return len(c.Probabilities) }
 
 // Column is a column of the table: its entries of an encoded row.
 type Column struct {
@@ -109,6 +96,8 @@ type Window struct {
 	Realised   *float64 `json:"realised,omitempty"`
 	Comparable *float64 `json:"estimated_of_known,omitempty"`
 	Slope      *float64 `json:"calibration_slope,omitempty"`
+	// Coverage is the share of outcomes that are numbers in intervals that should have 90 % of them.
+	Coverage *float64 `json:"coverage_90,omitempty"`
 	// EvidenceInputs and EvidenceOutcomes are e-values of all cases so far against costs as before.
 	EvidenceInputs   float64 `json:"evidence_inputs"`
 	EvidenceOutcomes float64 `json:"evidence_outcomes"`
@@ -118,8 +107,14 @@ type Window struct {
 // Watch compares windows of cases with reference cases, whose outcomes are known and which the model was
 // not fitted to.
 func Watch(reference, cases *Cases, spans []Span, o Options) (*Result, error) {
-	if reference.Len() < leastReference || len(reference.Outcomes) != reference.Len() || slices.Contains(reference.Outcomes, -1) {
-		return nil, fmt.Errorf("monitor: %d reference cases; at least %d with outcomes are needed", reference.Len(), leastReference)
+	known := 0
+	for i := range reference.Len() {
+		if _, is := reference.Realised(i); is {
+			known++
+		}
+	}
+	if known < max(leastReference, reference.Len()) {
+		return nil, fmt.Errorf("monitor: %d reference cases; at least %d with outcomes are needed", known, leastReference)
 	}
 	w := newWatch(reference, o)
 	r := &Result{Level: o.Level, Tolerance: o.Tolerance, Threshold: w.threshold(), Reference: w.before, Alarms: []Alarm{}}
@@ -143,21 +138,11 @@ const biasScale = 0.02
 // leastReference is the fewest cases that calibration is learnt from.
 const leastReference = 30
 
-// part are the cases of a window.
-func (c *Cases) part(s Span) *Cases {
-	_, d := c.X.Dims()
-	p := &Cases{X: c.X.Slice(s.From, s.To, 0, d).(*mat.Dense), Probabilities: c.Probabilities[s.From:s.To], Costs: c.Costs[s.From:s.To]}
-	if c.Outcomes != nil {
-		p.Outcomes = c.Outcomes[s.From:s.To]
-	}
-	return p
-}
-
 // watch is a run of Watch.
 type watch struct {
 	opt         Options
 	before      Reference
-	calibration *calibration
+	calibration calibration
 	level       float64   // what is added to costs by it, such that they average those of the reference
 	expected    []float64 // cost of every reference case, by both
 	least       float64   // of these
@@ -175,12 +160,14 @@ func newWatch(reference *Cases, o Options) *watch {
 	w := &watch{opt: o, binned: newBinned(reference.X, o.Numbers)}
 	n := float64(reference.Len())
 	w.expected, w.residuals = make([]float64, reference.Len()), make([]float64, reference.Len())
-	w.calibration = newCalibration(reference).fit(reference)
+	w.calibration = reference.calibrated()
 	spread := 0.0
-	for i, p := range reference.Probabilities {
-		w.expected[i] = dot(w.calibration.apply(p), reference.Costs[i])
-		w.before.Expected += dot(p, reference.Costs[i]) / n
-		w.before.Realised += reference.Costs[i][reference.Outcomes[i]] / n
+	for i := range w.expected {
+		realised, _ := reference.Realised(i)
+		w.expected[i], _ = w.calibration.estimate(reference.Decisions, i, nil, 0)
+		w.residuals[i] = realised
+		w.before.Expected += reference.Expected(i) / n
+		w.before.Realised += realised / n
 	}
 	mean := w.before.Realised
 	for _, x := range w.expected {
@@ -188,7 +175,7 @@ func newWatch(reference *Cases, o Options) *watch {
 	}
 	for i := range w.expected {
 		w.expected[i] += w.level
-		w.residuals[i] = reference.Costs[i][reference.Outcomes[i]] - w.expected[i]
+		w.residuals[i] -= w.expected[i]
 		spread += (w.expected[i] - mean) * (w.expected[i] - mean) / n
 	}
 	w.alike = alike(w.residuals)
@@ -229,27 +216,23 @@ func (w *watch) window(c *Cases, name string) Window {
 	scale := math.Abs(w.before.Expected)
 	bias, unsure := w.bias(weights)
 	margin := w.margin(scale, w.error+unsure)
-	gradient := make([]float64, len(cal.theta))
+	gradient := make([]float64, cal.parameters())
 	chance, known, comparable, realised, lowest, highest := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-	for i, p := range c.Probabilities {
-		costs := c.Costs[i]
-		q := cal.apply(p)
-		mean := dot(q, costs)
-		for y, x := range costs {
-			chance += q[y] * (x - mean) * (x - mean) / (n * n)
-		}
+	for i := range c.Len() {
+		mean, variance := cal.estimate(c.Decisions, i, gradient, 1/n)
+		least, most := c.Bounds(i)
+		chance += variance / (n * n)
 		mean += w.level + bias
-		out.Expected += dot(p, costs) / n
+		out.Expected += c.Expected(i) / n
 		out.Estimated += mean / n
-		lowest, highest = lowest+slices.Min(costs)/n, highest+slices.Max(costs)/n
-		cal.slope(gradient, p, q, costs, 1/n)
+		lowest, highest = lowest+least/n, highest+most/n
 		w.inputs.add(max(0, mean-w.least), max(0, w.limit-w.least), scale)
-		if c.Outcomes == nil || c.Outcomes[i] < 0 {
+		cost, is := c.Realised(i)
+		if !is {
 			continue
 		}
-		least := slices.Min(costs)
-		w.outcomes.add(costs[c.Outcomes[i]]-least, mean+margin-least, scale)
-		known, comparable, realised = known+1, comparable+mean, realised+costs[c.Outcomes[i]]
+		w.outcomes.add(cost-least, mean+margin-least, scale)
+		known, comparable, realised = known+1, comparable+mean, realised+cost
 	}
 	out.EvidenceInputs, out.EvidenceOutcomes = w.inputs.value(), w.outcomes.value()
 	out.Estimated = max(lowest, min(highest, out.Estimated))
@@ -259,8 +242,8 @@ func (w *watch) window(c *Cases, name string) Window {
 		out.Known = int(known)
 		realised, comparable = realised/known, comparable/known
 		out.Realised, out.Comparable = &realised, &comparable
-		if slope := slopeOf(c.known()); out.Known >= leastReference {
-			out.Slope = &slope
+		if out.Known >= leastReference {
+			c.score(&out)
 		}
 	}
 	return out
@@ -325,17 +308,6 @@ func shrunk(measured, variance, scale float64) (mean, left float64) {
 	}
 	mean /= total
 	return mean, square/total - mean*mean
-}
-
-// known are the cases whose outcome is known.
-func (c *Cases) known() *Cases {
-	k := new(Cases)
-	for i, y := range c.Outcomes {
-		if y >= 0 {
-			k.Probabilities, k.Outcomes = append(k.Probabilities, c.Probabilities[i]), append(k.Outcomes, y)
-		}
-	}
-	return k
 }
 
 func dot(a, b []float64) (sum float64) {

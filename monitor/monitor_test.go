@@ -11,11 +11,11 @@ import (
 // world draws cases of one number x and a code; the outcome has the log odds x·slope + shift, and the
 // model believes in x. A positive costs 5 where it is missed, a false alarm 1.
 func world(rng *rand.Rand, n int, mean, slope, shift float64) *Cases {
-	c := &Cases{X: mat.NewDense(n, 2, nil)}
+	c, of := mat.NewDense(n, 2, nil), new(Categories)
 	for i := range n {
 		x := mean + rng.NormFloat64()
-		c.X.Set(i, 0, x)
-		c.X.Set(i, 1, float64(rng.IntN(3)))
+		c.Set(i, 0, x)
+		c.Set(i, 1, float64(rng.IntN(3)))
 		p := 1 / (1 + math.Exp(-x))
 		truth, y := 1/(1+math.Exp(-(slope*x+shift))), 0
 		if rng.Float64() < truth {
@@ -25,9 +25,9 @@ func world(rng *rand.Rand, n int, mean, slope, shift float64) *Cases {
 		if p > 1.0/6 {
 			costs = []float64{1, 0}
 		}
-		c.Probabilities, c.Costs, c.Outcomes = append(c.Probabilities, []float64{1 - p, p}), append(c.Costs, costs), append(c.Outcomes, y)
+		of.Probabilities, of.Costs, of.Outcomes = append(of.Probabilities, []float64{1 - p, p}), append(of.Costs, costs), append(of.Outcomes, y)
 	}
-	return c
+	return &Cases{c, of}
 }
 
 func days(n, size int) (all []Span) {
@@ -44,7 +44,7 @@ func watched(t *testing.T, seed uint64, mean, slope, shift float64, blind bool) 
 	rng := rand.New(rand.NewPCG(seed, 1))
 	reference, cases := world(rng, 1000, 0, 1, 0), world(rng, 4000, mean, slope, shift)
 	if blind {
-		cases.Outcomes = nil
+		cases.Decisions.(*Categories).Outcomes = nil
 	}
 	r, err := Watch(reference, cases, days(4000, 400), options)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestNothingChanges(t *testing.T) {
 // what 4 % give in 16 of 100 references or fewer, and 10 % in none.
 func TestRareOutcomes(t *testing.T) {
 	rare := func(n, every int) *Cases {
-		c := &Cases{X: mat.NewDense(n, 2, nil)}
+		c := new(Categories)
 		for i := range n {
 			y := 0
 			if i%every == 0 {
@@ -86,7 +86,7 @@ func TestRareOutcomes(t *testing.T) {
 			}
 			c.Probabilities, c.Costs, c.Outcomes = append(c.Probabilities, []float64{0.96, 0.04}), append(c.Costs, []float64{0, 20}), append(c.Outcomes, y)
 		}
-		return c
+		return &Cases{mat.NewDense(n, 2, nil), c}
 	}
 	for every, alarms := range map[int]int{25: 0, 10: 1} {
 		r, err := Watch(rare(500, 34), rare(30000, every), days(30000, 30000), options)
@@ -101,7 +101,7 @@ func TestRareOutcomes(t *testing.T) {
 func TestDrift(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	reference, cases := world(rng, 4000, 0, 1, 0), world(rng, 8000, -0.9, 1, 0)
-	cases.Outcomes = nil
+	cases.Decisions.(*Categories).Outcomes = nil
 	r, err := Watch(reference, cases, days(8000, 800), options) // the expected cost rises from 0.485 to 0.594
 	if err != nil {
 		t.Fatal(err)
@@ -165,12 +165,87 @@ func TestOutside(t *testing.T) {
 	}
 }
 
+// demands are cases with outcomes x + spread(x)·z of which the model knows N(x, sd(x)); every unit too little costs 3, too
+// much 1, so that the action is the quantile at 3/4, q deviations above, which costs 4φ(q) of one: 1.271.
+func demands(rng *rand.Rand, n int, mean float64, sd, spread func(x float64) float64) *Cases {
+	const q = 0.6744897501960817
+	x, c := mat.NewDense(n, 2, nil), new(Numbers)
+	for i := range n {
+		z, at := rng.NormFloat64(), mean+rng.NormFloat64()
+		x.Set(i, 0, at)
+		x.Set(i, 1, float64(rng.IntN(3)))
+		off, s := spread(at)*z-q*sd(at), sd(at)
+		c.Means, c.Variances = append(c.Means, 1.2711*s), append(c.Variances, (squared-1.2711*1.2711)*s*s)
+		c.Costs, c.Inside = append(c.Costs, max(3*off, -off)), append(c.Inside, 0)
+		if math.Abs(off+q*s) < 1.6449*s {
+			c.Inside[i] = 1
+		}
+	}
+	return &Cases{x, c}
+}
+
+// squared is E (3(z − q)⁺ + (q − z)⁺)² of a standard normal z with q its quantile at 3/4: 9·∫_q(z − q)²φ + ∫^q(q − z)²φ.
+var squared = func() (sum float64) {
+	const q, step = 0.6744897501960817, 1e-4
+	for z := -9.0; z < 9; z += step {
+		c := max(3*(z-q), q-z)
+		sum += step * c * c * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
+	}
+	return sum
+}()
+
+// Where the outcome is a number: without a change intervals hold and nothing alarms; more noise does once outcomes are known,
+// and cases of more noise before; a model that is wrong from the beginning is calibrated.
+func TestNumbers(t *testing.T) {
+	one, steep := func(float64) float64 { return 1 }, func(x float64) float64 { return math.Exp(x / 2) }
+	watched := func(seed uint64, mean float64, sd, before, after func(float64) float64, known bool) *Result {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		reference, cases := demands(rng, 1000, 0, sd, before), demands(rng, 4000, mean, sd, after)
+		if !known {
+			for i := range cases.Len() {
+				cases.Decisions.(*Numbers).Costs[i] = math.NaN()
+			}
+		}
+		r, err := Watch(reference, cases, days(4000, 400), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	inside, all, alarms := 0, 0, 0
+	for seed := range uint64(20) {
+		r := watched(seed, 0, steep, steep, steep, true)
+		alarms += len(r.Alarms)
+		for _, w := range r.Windows {
+			if all++; w.Low <= *w.Realised && *w.Realised <= w.High {
+				inside++
+			}
+			if w.Slope != nil || math.Abs(*w.Coverage-0.9) > 0.06 { // four standard deviations of 400 outcomes
+				t.Errorf("coverage %v", *w.Coverage)
+			}
+		}
+	}
+	if share := float64(inside) / float64(all); share < 0.90 || share > 0.99 || alarms > 0 {
+		t.Errorf("%.3f of intervals hold, %d alarms", share, alarms)
+	}
+	if r := watched(1, 0.8, steep, steep, steep, false); len(r.Alarms) != 1 || r.Alarms[0].Kind != Inputs || r.Windows[0].Realised != nil || r.Windows[0].Coverage != nil {
+		t.Errorf("cases of more noise: %+v", r.Alarms)
+	}
+	if r := watched(2, 0, one, one, func(float64) float64 { return 1.5 }, true); len(r.Alarms) != 1 || r.Alarms[0].Kind != Outcomes {
+		t.Errorf("more noise: %+v", r.Alarms)
+	}
+	wrong := watched(3, 0, one, steep, steep, true)
+	if w := wrong.Windows[9]; len(wrong.Alarms) > 0 || math.Abs(wrong.Windows[9].Estimated-wrong.Reference.Realised) > 0.1*wrong.Reference.Realised || math.Abs(w.Expected-1.2711) > 1e-9 {
+		t.Errorf("wrong from the beginning: expected %v, estimated %v, of the reference %v realised, %+v", w.Expected, w.Estimated, wrong.Reference.Realised, wrong.Alarms)
+	}
+}
+
 // Cases that move where each column has the values that it had are found by both together, and what the model gets
 // wrong about them, of which the reference has few, is in the estimate and in its interval.
 func TestColumnsThatMoveTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 4))
 	draw := func(n int, unlike float64) *Cases { // the share of cases whose two numbers have different signs
-		c := &Cases{X: mat.NewDense(n, 2, nil)}
+		x, c := mat.NewDense(n, 2, nil), new(Categories)
 		for i := range n {
 			a, b, p, y := math.Abs(rng.NormFloat64()), math.Abs(rng.NormFloat64()), 0.1, 0
 			if rng.Float64() < 0.5 {
@@ -183,10 +258,10 @@ func TestColumnsThatMoveTogether(t *testing.T) {
 			if rng.Float64() < truth {
 				y = 1
 			}
-			c.X.SetRow(i, []float64{a, b})
+			x.SetRow(i, []float64{a, b})
 			c.Probabilities, c.Costs, c.Outcomes = append(c.Probabilities, []float64{1 - p, p}), append(c.Costs, []float64{0, 1}), append(c.Outcomes, y)
 		}
-		return c
+		return &Cases{x, c}
 	}
 	o := options
 	o.Numbers, o.Columns = 2, []Column{{"a", []int{0}}, {"b", []int{1}}}

@@ -128,19 +128,16 @@ func (p *Problem) leaveOneOut(m *Model, left []gauss.Scalar) error {
 		sum += w
 		squares += w * w
 		s := p.Stake(i)
-		choice := s.Choose(d)
-		if err := p.Costs.CheckChoice(choice); err != nil {
+		a := NewAccount(s, d, p.Values[i])
+		if err := p.Costs.CheckChoice(a.NumberChoice); err != nil {
 			return Located(p.at(i), err)
 		}
 		loo.LogDensity += w * d.LogDensity(p.Values[i])
-		loo.Cost += w * s.Cost(choice.Action, p.Values[i])
+		loo.Cost += w * a.Cost
 		loo.Constant += w * s.Cost(constant, p.Values[i])
-		loo.Expected += w * choice.Expected
-		variance += w * w * d.Expect(func(y float64) float64 {
-			off := s.Cost(choice.Action, y) - choice.Expected
-			return off * off
-		}, choice.Action)
-		loo.Coverage += w * spanOf(d, p.Values[i]).within(0.05, 0.95)
+		loo.Expected += w * a.Expected
+		variance += w * w * a.Variance
+		loo.Coverage += w * a.Inside
 	}
 	for _, x := range []*float64{&loo.LogDensity, &loo.Cost, &loo.Constant, &loo.Coverage, &loo.Expected} {
 		*x /= sum

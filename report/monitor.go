@@ -59,32 +59,29 @@ func (r *Monitor) Verdict() string {
 
 // caveat says what the numbers rest on.
 func (r *Monitor) caveat() string {
-	return fmt.Sprintf("The estimated %s per case comes from the model's probabilities, corrected by what happened in past cases that are like those of the window, and has a %s interval for the realised one: it allows for chance, for the correction, and for cases that are not like the past ones. Without outcomes nobody can see that outcomes follow otherwise from the same inputs. Evidence starts at 1 and is an e-value: chance alone ever takes one of the two to %s with a probability of at most %s, however often one looks.",
+	return fmt.Sprintf("The estimated %s per case comes from the model's predictions, corrected by what happened in past cases that are like those of the window, and has a %s interval for the realised one: it allows for chance, for the correction, and for cases that are not like the past ones. Without outcomes nobody can see that outcomes follow otherwise from the same inputs. Evidence starts at 1 and is an e-value: chance alone ever takes one of the two to %s with a probability of at most %s, however often one looks.",
 		r.noun(), Percent(1-r.Level), Number(r.Threshold), Percent(r.Level))
 }
 
 // table is that of the windows.
 func (r *Monitor) table() *Table {
 	columns := []string{"window", "cases", "estimated " + r.noun(), "realised", "similar past cases", "evidence: cases", "evidence: outcomes"}
-	sloped := slices.ContainsFunc(r.Windows, func(w monitor.Window) bool { return w.Slope != nil })
-	if sloped {
-		columns = slices.Insert(columns, 4, "slope")
+	quality := r.quality()
+	if quality != nil {
+		columns = slices.Insert(columns, 4, quality.name)
 	}
 	t := newTable("", columns...)
 	for _, w := range r.Windows {
-		realised, slope := "", ""
+		realised := ""
 		if w.Realised != nil {
 			realised = Number(*w.Realised)
 			if w.Known < w.Rows {
 				realised += fmt.Sprintf(" (%s known)", Count(w.Known))
 			}
 		}
-		if w.Slope != nil {
-			slope = fmt.Sprintf("%.2f", *w.Slope)
-		}
 		cells := []string{w.Name, Count(w.Rows), Within(w.Estimated, w.Low, w.High) + " (" + Range(w.Low, w.High) + ")", realised, Count(int(w.Effective)), Number(w.EvidenceInputs), Number(w.EvidenceOutcomes)}
-		if sloped {
-			cells = slices.Insert(cells, 4, slope)
+		if quality != nil {
+			cells = slices.Insert(cells, 4, quality.of(w))
 		}
 		t.AddRow(cells...)
 	}
@@ -92,10 +89,41 @@ func (r *Monitor) table() *Table {
 		{Text: fmt.Sprintf("Similar past cases: how many of %s those like the window's are worth.", Count(r.Reference.Rows))},
 		{Text: fmt.Sprintf("Evidence that the cases, or what comes of them, changed such that decisions %s more: alarm from %s.", map[bool]string{true: "cost", false: "lose"}[r.Costs], Number(r.Threshold))},
 	}
-	if sloped {
-		t.Notes = append(t.Notes, Note{Text: "Slope is that of the calibration: 1 where outcomes are as likely as the model says; below 1 its probabilities are too extreme."})
+	if quality != nil {
+		t.Notes = append(t.Notes, Note{Text: quality.note})
 	}
 	return t
+}
+
+// quality is how well outcomes were predicted, of categories and of numbers.
+type quality struct {
+	name, note string
+	of         func(monitor.Window) string
+}
+
+// quality is that of the outcomes that are known; nil if these are too few.
+func (r *Monitor) quality() *quality {
+	has := func(of func(monitor.Window) *float64) bool {
+		return slices.ContainsFunc(r.Windows, func(w monitor.Window) bool { return of(w) != nil })
+	}
+	slope, coverage := func(w monitor.Window) *float64 { return w.Slope }, func(w monitor.Window) *float64 { return w.Coverage }
+	switch {
+	case has(slope):
+		return &quality{"slope", "Slope is that of the calibration: 1 where outcomes are as likely as the model says; below 1 its probabilities are too extreme.", func(w monitor.Window) string {
+			if w.Slope == nil {
+				return ""
+			}
+			return fmt.Sprintf("%.2f", *w.Slope)
+		}}
+	case has(coverage):
+		return &quality{"coverage", "Coverage is how many outcomes are in intervals that should have 90 % of them.", func(w monitor.Window) string {
+			if w.Coverage == nil {
+				return ""
+			}
+			return Percent(*w.Coverage)
+		}}
+	}
+	return nil
 }
 
 // mostMoved is how many columns of a window are shown; columns.csv has all.
@@ -193,9 +221,9 @@ func optional(v *float64) string {
 
 // writeWindows writes the windows with every digit.
 func (r *Monitor) writeWindows(w io.Writer) error {
-	rows := [][]string{{"window", "cases", "expected", "estimated", "low", "high", "effective_reference", "known_outcomes", "estimated_of_known", "realised", "calibration_slope", "evidence_inputs", "evidence_outcomes"}}
+	rows := [][]string{{"window", "cases", "expected", "estimated", "low", "high", "effective_reference", "known_outcomes", "estimated_of_known", "realised", "calibration_slope", "coverage_90", "evidence_inputs", "evidence_outcomes"}}
 	for _, x := range r.Windows {
-		rows = append(rows, []string{x.Name, strconv.Itoa(x.Rows), exactly(x.Expected), exactly(x.Estimated), exactly(x.Low), exactly(x.High), exactly(x.Effective), strconv.Itoa(x.Known), optional(x.Comparable), optional(x.Realised), optional(x.Slope), exactly(x.EvidenceInputs), exactly(x.EvidenceOutcomes)})
+		rows = append(rows, []string{x.Name, strconv.Itoa(x.Rows), exactly(x.Expected), exactly(x.Estimated), exactly(x.Low), exactly(x.High), exactly(x.Effective), strconv.Itoa(x.Known), optional(x.Comparable), optional(x.Realised), optional(x.Slope), optional(x.Coverage), exactly(x.EvidenceInputs), exactly(x.EvidenceOutcomes)})
 	}
 	return csv.NewWriter(w).WriteAll(rows)
 }

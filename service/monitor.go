@@ -3,7 +3,9 @@ package service
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -12,8 +14,10 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/monitor"
+	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -75,7 +79,7 @@ var windows = map[string]func(t time.Time) (time.Time, string){
 }
 
 // Of watches the decisions that a model makes about the cases of a table. Outcomes and reference may be nil.
-func (q *Monitor) Of(ctx context.Context, m *lossep.Model, t, outcomes, reference *table.Table) (*monitor.Result, error) {
+func (q *Monitor) Of(ctx context.Context, m Loaded, t, outcomes, reference *table.Table) (*monitor.Result, error) {
 	r := m.Recipe()
 	o := q.Watch
 	o.Numbers = r.Coding().Numbers()
@@ -87,11 +91,15 @@ func (q *Monitor) Of(ctx context.Context, m *lossep.Model, t, outcomes, referenc
 		return nil, err
 	}
 	t = t.Subset(order)
-	cases, err := decided(m, t)
+	known, err := q.outcomes(m, t, outcomes)
 	if err != nil {
 		return nil, err
 	}
-	if cases.Outcomes, err = q.outcomes(r, t, outcomes); err != nil {
+	cases, err := m.decided(ctx, t, known)
+	if err != nil {
+		return nil, err
+	}
+	if cases.X, err = filled(r, t, cases.X); err != nil {
 		return nil, err
 	}
 	before, err := referenceOf(ctx, m, reference)
@@ -105,8 +113,17 @@ func (q *Monitor) Of(ctx context.Context, m *lossep.Model, t, outcomes, referenc
 	return found, nil
 }
 
-// decided are the cases of a table as the model decides them.
-func decided(m *lossep.Model, t *table.Table) (*monitor.Cases, error) {
+// filled are encoded rows of a table with gaps filled: what rows are like is compared so.
+func filled(r *recipe.Recipe, t *table.Table, x *mat.Dense) (*mat.Dense, error) {
+	if !posterior.Gaps(x) {
+		return x, nil
+	}
+	x, _, err := r.Filled().Apply(t)
+	return x, err
+}
+
+// decided implements Loaded.
+func (m CategoryModel) decided(_ context.Context, t *table.Table, outcomes []float64) (*monitor.Cases, error) {
 	x, _, err := m.Recipe().Apply(t)
 	if err != nil {
 		return nil, err
@@ -119,21 +136,49 @@ func decided(m *lossep.Model, t *table.Table) (*monitor.Cases, error) {
 	if err != nil {
 		return nil, err
 	}
-	probabilities := make([][]float64, len(predicted))
+	probabilities, labels := make([][]float64, len(predicted)), make([]int, len(predicted))
 	for i, p := range predicted {
-		probabilities[i] = p.Probabilities
-	}
-	if posterior.Gaps(x) { // what rows are like is compared with cells filled
-		if x, _, err = m.Recipe().Filled().Apply(t); err != nil {
-			return nil, err
+		probabilities[i], labels[i] = p.Probabilities, -1
+		if y := outcomes[i]; !math.IsNaN(y) {
+			labels[i] = int(y)
 		}
 	}
-	return chosen(x, probabilities, stakes), nil
+	return &monitor.Cases{X: x, Decisions: chosen(probabilities, stakes, labels)}, nil
 }
 
-// chosen are cases with what the actions taken cost, by stakes of each or of all.
-func chosen(x *mat.Dense, probabilities [][]float64, stakes []decision.Stakes) *monitor.Cases {
-	c := &monitor.Cases{X: x, Probabilities: probabilities}
+// leftOut implements Loaded.
+func (m CategoryModel) leftOut(ctx context.Context) (*monitor.Cases, error) {
+	left, err := m.LeftOut(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &monitor.Cases{X: left.X, Decisions: chosen(left.Probabilities, left.Stakes, left.Labels)}, nil
+}
+
+// decided implements Loaded.
+func (m NumberModel) decided(ctx context.Context, t *table.Table, outcomes []float64) (*monitor.Cases, error) {
+	x, all, err := m.Accounts(ctx, t, outcomes)
+	return accounted(x, all), err
+}
+
+// leftOut implements Loaded.
+func (m NumberModel) leftOut(ctx context.Context) (*monitor.Cases, error) {
+	x, all, err := m.LeftOut(ctx)
+	return accounted(x, all), err
+}
+
+func accounted(x *mat.Dense, all []numbers.Account) *monitor.Cases {
+	c := new(monitor.Numbers)
+	for _, a := range all {
+		c.Means, c.Variances = append(c.Means, a.Expected), append(c.Variances, a.Variance)
+		c.Costs, c.Inside = append(c.Costs, a.Cost), append(c.Inside, a.Inside)
+	}
+	return &monitor.Cases{X: x, Decisions: c}
+}
+
+// chosen are decisions with what the actions taken cost, by stakes of each or of all.
+func chosen(probabilities [][]float64, stakes []decision.Stakes, labels []int) *monitor.Categories {
+	c := &monitor.Categories{Probabilities: probabilities, Outcomes: labels}
 	for i, p := range probabilities {
 		c.Costs = append(c.Costs, costsOf(stakes[i%len(stakes)], p))
 	}
@@ -152,21 +197,24 @@ func costsOf(s decision.Stakes, p []float64) []float64 {
 }
 
 // referenceOf are cases that the model was not fitted to: those of a table, or training rows left out.
-func referenceOf(ctx context.Context, m *lossep.Model, t *table.Table) (*monitor.Cases, error) {
-	if t != nil {
-		c, err := decided(m, t)
-		if err == nil {
-			c.Outcomes, err = m.Recipe().Labels(t)
-		}
-		return c, err
+func referenceOf(ctx context.Context, m Loaded, t *table.Table) (*monitor.Cases, error) {
+	if t == nil {
+		return m.leftOut(ctx)
 	}
-	left, err := m.LeftOut(ctx)
+	outcomes, err := m.outcomes(t)
 	if err != nil {
 		return nil, err
 	}
-	c := chosen(left.X, left.Probabilities, left.Stakes)
-	c.Outcomes = left.Labels
-	return c, nil
+	if i := slices.IndexFunc(outcomes, math.IsNaN); i >= 0 {
+		at := t.Place(i)
+		at.ColumnName = m.Recipe().Target.Column
+		return nil, at.Say("leave the row out", "the outcome is missing, and cases to compare with need it")
+	}
+	c, err := m.decided(ctx, t, outcomes)
+	if err == nil {
+		c.X, err = filled(m.Recipe(), t, c.X)
+	}
+	return c, err
 }
 
 // spans are the rows in the order of time, and their windows.
@@ -197,14 +245,14 @@ func (q *Monitor) spans(t *table.Table) (order []int, spans []monitor.Span, err 
 	return order, spans, nil
 }
 
-// outcomes are those of the cases, −1 where none is known; nil if none of them is.
-func (q *Monitor) outcomes(r *recipe.Recipe, t, later *table.Table) ([]int, error) {
-	labels := slices.Repeat([]int{-1}, t.Len())
+// outcomes are those of the cases, NaN where one is not known.
+func (q *Monitor) outcomes(m Loaded, t, later *table.Table) ([]float64, error) {
+	r := m.Recipe()
 	if later == nil {
 		if _, err := t.Column(r.Target.Column); err != nil && !r.Target.Condition {
-			return nil, nil
+			return slices.Repeat([]float64{math.NaN()}, t.Len()), nil
 		}
-		return labels, readOutcomes(r, t, func(i, y int) { labels[i] = y })
+		return m.outcomes(t)
 	}
 	id := cmp.Or(q.ID, r.NameOf(recipe.Identity))
 	if id == "" {
@@ -218,45 +266,74 @@ func (q *Monitor) outcomes(r *recipe.Recipe, t, later *table.Table) ([]int, erro
 	if err != nil {
 		return nil, err
 	}
-	of := make(map[string]int)
-	if err := readOutcomes(r, later, func(i, y int) { of[known[i]] = y }); err != nil {
+	outcomes, err := m.outcomes(later)
+	if err != nil {
 		return nil, err
 	}
-	for i, name := range names {
-		if y, is := of[name]; is {
-			labels[i] = y
+	of := make(map[string]float64)
+	for i, y := range outcomes {
+		if !math.IsNaN(y) {
+			of[known[i]] = y
 		}
 	}
-	return labels, nil
+	all := make([]float64, len(names))
+	for i, name := range names {
+		y, is := of[name]
+		if all[i] = y; !is {
+			all[i] = math.NaN()
+		}
+	}
+	return all, nil
 }
 
-// readOutcomes hands over the outcomes of a table that are not missing.
-func readOutcomes(r *recipe.Recipe, t *table.Table, use func(row, label int)) error {
+// outcomes implements Loaded.
+func (m CategoryModel) outcomes(t *table.Table) ([]float64, error) {
+	r := m.Recipe()
+	all := slices.Repeat([]float64{math.NaN()}, t.Len())
 	if r.Target.Condition {
 		labels, err := r.Labels(t)
 		for i, y := range labels {
-			use(i, y)
+			all[i] = float64(y)
 		}
-		return err
+		return all, err
 	}
 	j, err := t.Column(r.Target.Column)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	texts, err := t.Texts(r.Target.Column)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	missing := table.NewMarkers(r.Missing)
 	for i, cell := range texts {
 		y, known := r.Target.Label(cell)
 		switch {
 		case known:
-			use(i, y)
+			all[i] = float64(y)
 		case !missing.Text([]byte(cell)):
-			return t.CellPlace(i, j).Say("use the spellings of the training file",
+			return nil, t.CellPlace(i, j).Say("use the spellings of the training file",
 				"the outcome %s is none of %s", table.Quote(cell), table.QuoteList(r.Target.Outcomes))
 		}
 	}
-	return nil
+	return all, nil
+}
+
+// outcomes implements Loaded.
+func (m NumberModel) outcomes(t *table.Table) ([]float64, error) {
+	r := m.Recipe()
+	if _, err := t.Column(r.Target.Column); err != nil {
+		return nil, err
+	}
+	all, value := make([]float64, t.Len()), t.Values(r.Missing...)
+	for i := range all {
+		y, err := value(i, r.Target.Column)
+		if errors.Is(err, expr.ErrMissing) {
+			y, err = math.NaN(), nil
+		}
+		if all[i] = y; err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/monitor"
 	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -102,6 +103,13 @@ type Loaded interface {
 	Shown() any
 	State() State
 	Save(path string) error
+	Recipe() *recipe.Recipe
+
+	// outcomes are those of rows: numbers, or the numbers of labels; NaN where a cell is missing.
+	outcomes(t *table.Table) ([]float64, error)
+	// decided are the cases of a table as the model decides them, and leftOut training rows, each without it.
+	decided(ctx context.Context, t *table.Table, outcomes []float64) (*monitor.Cases, error)
+	leftOut(ctx context.Context) (*monitor.Cases, error)
 }
 
 // State is how a model was found, and what became of it since.
@@ -111,6 +119,7 @@ type State struct {
 	LogEvidence float64         `json:"log_evidence"`
 	Converged   bool            `json:"converged"`
 	Text        string          `json:"-"`
+	Costs       bool            `json:"-"` // what actions bring are costs, and not utilities
 }
 
 // Load reads a model file in at most so many bytes of memory.
@@ -152,7 +161,7 @@ func (m CategoryModel) Updated(ctx context.Context, more *table.Table, o lossep.
 // State implements Loaded.
 func (m CategoryModel) State() State {
 	s := m.Summary()
-	return State{m.Provenance().Rows, s.Updates, s.LogEvidence, s.Status.Converged, s.Status.Text}
+	return State{m.Provenance().Rows, s.Updates, s.LogEvidence, s.Status.Converged, s.Status.Text, m.Utility().Costs()}
 }
 
 // Shown implements Loaded.
@@ -205,7 +214,7 @@ func (m NumberModel) Updated(ctx context.Context, more *table.Table, o lossep.Up
 // State implements Loaded.
 func (m NumberModel) State() State {
 	s := m.Summary()
-	return State{s.Rows, s.Updates, s.LogEvidence, s.Converged, s.Status}
+	return State{s.Rows, s.Updates, s.LogEvidence, s.Converged, s.Status, true}
 }
 
 // Predicting implements Loaded.

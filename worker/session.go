@@ -203,7 +203,7 @@ var verbs = map[string]verb{
 	"value":     {model: true, rows: true, do: (*job).value},
 	"calibrate": {do: (*job).calibrate},
 	"update":    {model: true, rows: true, do: (*job).update, number: (*job).updateNumbers},
-	"monitor":   {model: true, rows: true, do: (*job).monitor},
+	"monitor":   {model: true, rows: true, do: (*job).monitor, number: (*job).monitorNumbers},
 	"positive":  {do: (*job).positive},
 	"audit":     {rows: true, do: (*job).audit},
 }

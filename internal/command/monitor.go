@@ -59,7 +59,7 @@ those of --outcomes and --reference have to begin with the names of the columns,
 		if err := q.Complete(); err != nil {
 			return err
 		}
-		m, err := loadModel(c, args[0])
+		m, err := loadAny(c, args[0])
 		if err != nil {
 			return blame(err, "")
 		}
@@ -89,7 +89,7 @@ those of --outcomes and --reference have to begin with the names of the columns,
 		}
 		r := &report.Monitor{
 			Origin: report.Origin{MadeBy: monitorSignature, Versions: versions()}, Data: filepath.Base(args[1]), Model: filepath.Base(args[0]),
-			Costs: m.Utility().Costs(), Result: found,
+			Costs: m.State().Costs, Result: found,
 		}
 		if err := writeMonitor(r, out, metrics); err != nil {
 			return err

@@ -60,6 +60,16 @@ def test_updates(demand) -> None:
         half.forget(X[:1], [7])
 
 
+def test_monitor(demand) -> None:
+    X, y, model = demand
+    later = y.astype(float).copy()
+    later[70:] = np.nan
+    found = model.monitor(X, later, window=40)
+    assert [w["known_outcomes"] for w in found["windows"]] == [40, 30] and found["reference"]["rows"] == 80
+    assert 0.7 < found["windows"][0]["coverage_90"] <= 1 and found["alarms"] == []
+    assert "realised" not in model.monitor(X)["windows"][0]
+
+
 def test_ranges_lists_and_names(demand) -> None:
     X, _, model = demand
     formula = "15*max(outcome - action, 0) + 5*max(action - outcome, 0)"

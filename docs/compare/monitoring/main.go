@@ -34,7 +34,7 @@ type change struct {
 // cases have one input x; the outcome has the log odds x + shift, and the model believes in x. A missed
 // positive costs 5, a false alarm 1.
 func cases(rng *rand.Rand, n int, c change) *monitor.Cases {
-	out := &monitor.Cases{X: mat.NewDense(n, 1, nil)}
+	inputs, out := mat.NewDense(n, 1, nil), new(monitor.Categories)
 	for i := 0; i < n; {
 		x := c.mean + rng.NormFloat64()
 		y := 0
@@ -50,11 +50,11 @@ func cases(rng *rand.Rand, n int, c change) *monitor.Cases {
 		if p > 1.0/6 {
 			costs = []float64{1, 0}
 		}
-		out.X.Set(i, 0, x)
+		inputs.Set(i, 0, x)
 		out.Probabilities, out.Costs, out.Outcomes = append(out.Probabilities, []float64{1 - p, p}), append(out.Costs, costs), append(out.Outcomes, y)
 		i++
 	}
-	return out
+	return &monitor.Cases{X: inputs, Decisions: out}
 }
 
 func main() {
@@ -99,8 +99,9 @@ func main() {
 					break
 				}
 			}
-			for i, y := range now.Outcomes {
-				cost += now.Costs[i][y] / float64(*streams*length*perDay)
+			for i := range now.Len() {
+				realised, _ := now.Realised(i)
+				cost += realised / float64(*streams*length*perDay)
 			}
 			first := length + 1
 			for _, a := range r.Alarms {

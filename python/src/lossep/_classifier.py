@@ -303,10 +303,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
             codes = np.full(len(y), -1)
             codes[known] = self._codes(np.array(y[known].tolist(), dtype=self.classes_.dtype))
             self._add_outcomes(columns, codes)
-        options = {"time": time, "window": window, "level": level, "tolerance": tolerance}
-        header = {"columns": columns.header(), "options": {name: v for name, v in options.items() if v is not None}}
-        reply, _ = self.model_.ask("monitor", {"name": "X", **header}, columns.tensors())
-        return reply.result
+        return self._watch(columns, {"time": time, "window": window, "level": level, "tolerance": tolerance})
 
     def _codes(self, y: Array) -> Array:
         """The numbers of labels among the classes of the fit."""

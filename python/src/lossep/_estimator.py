@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from lossep._columns import Columns
 from lossep._errors import DataWarning
 from lossep._model import Model
 
@@ -56,6 +57,13 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         self.n_features_in_ = len(names)
         if self._framed:
             self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _watch(self, columns: Columns, options: Mapping[str, Any]) -> dict[str, Any]:
+        """What decisions on cases cost, window by window."""
+        header = {"columns": columns.header(), "options": {name: v for name, v in options.items() if v is not None}}
+        reply, _ = self.model_.ask("monitor", {"name": "X", **header}, columns.tensors())
+        result: dict[str, Any] = reply.result
+        return result
 
     def _unseen(self, result: Mapping[str, Any]) -> None:
         for line in result.get("unseen") or ():

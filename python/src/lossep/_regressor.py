@@ -223,6 +223,35 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         """Takes rows away from the fitted model, as they were given to ``fit`` or ``update``."""
         return self._update(X, y, cost_columns, {"taken": True})
 
+    def monitor(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        time: str | None = None,
+        window: str | int | None = None,
+        level: float | None = None,
+        tolerance: float | None = None,
+        cost_columns: Any = None,
+    ) -> dict[str, Any]:
+        """Compares what decisions on new cases cost, window by window, with what the training rows led to expect.
+
+        Parameters
+        ----------
+        X, cost_columns : as for ``fit``
+            New cases. They are in the order of time, or have a column of times.
+        y : array of shape (n,), optional
+            What became of them; ``None`` or NaN where that is not known yet.
+        time, window, level, tolerance
+            As for ``LossepClassifier.monitor``, which returns the same.
+        """
+        check_is_fitted(self)
+        columns = cases(self, X)
+        _add_beside(columns, cost_columns)
+        if y is not None:
+            self._add_outcomes(columns, y)
+        return self._watch(columns, {"time": time, "window": window, "level": level, "tolerance": tolerance})
+
     def _update(self, X: Any, y: Any, cost_columns: Any, header: dict[str, Any]) -> LossepRegressor:
         check_is_fitted(self)
         columns = cases(self, X)
