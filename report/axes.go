@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 
 	"gonum.org/v1/plot/text"
@@ -73,13 +74,16 @@ func (d direction) gap() vg.Length {
 
 // newAxes returns empty axes in the common style, grid included. About ticks
 // labels stand on each linear axis.
-func newAxes(x, y Axis, xs, ys span, ticks int) *axes {
+func newAxes(x, y Axis, xs, ys span, ticks int) (*axes, error) {
+	if err := cmp.Or(xs.check(x), ys.check(y)); err != nil {
+		return nil, err
+	}
 	a := &axes{xLabel: clean(x.Label), yLabel: clean(y.Label), x: newDirection(x, xs, ticks), y: newDirection(y, ys, ticks)}
 	// Labels look centred on their ticks when set a little lower than their boxes say.
 	a.x.style.XAlign, a.x.style.YAlign = draw.XCenter, draw.YTop-0.2
 	a.y.style.XAlign, a.y.style.YAlign = draw.XRight, draw.YCenter-0.1
 	a.add(gridLines{}, frame{})
-	return a
+	return a, nil
 }
 
 func (a *axes) add(p ...plotter) { a.plotters = append(a.plotters, p...) }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -38,6 +39,9 @@ func (a Axis) resolve(data span, margin float64) span {
 		data = span{a.Min, a.Max}
 		margin = 0
 	}
+	if !(data.min <= data.max) { // which a NaN among the data is not either
+		return data
+	}
 	// Values closer to each other than tooClose of their size count as one
 	// value, which has no scale but its own; labels could not tell them apart.
 	const tooClose = 1e-9
@@ -60,17 +64,13 @@ func (a Axis) resolve(data span, margin float64) span {
 	return span{data.min - pad, data.max + pad}
 }
 
-// check refuses ranges that an axis cannot show.
-func (a Axis) check(figure, name string, data span) error {
-	if a.Min > a.Max || (a.Min == a.Max && a.Min != 0) {
-		return &DataError{figure, name + " axis", "its limits are not in increasing order"}
-	}
-	low := data.min
-	if a.Min != 0 || a.Max != 0 {
-		low = math.Min(low, a.Min)
-	}
-	if a.Log && low <= 0 {
-		return &DataError{figure, name + " axis", "a logarithmic axis needs positive values; drop the others or use a linear axis"}
+// check refuses what an axis cannot show: nothing, and what is not finite or so large that a range of it is not.
+func (s span) check(a Axis) error {
+	switch {
+	case !(s.min < s.max) || math.Abs(s.min) >= 1e300 || math.Abs(s.max) >= 1e300:
+		return &DataError{a.Label, fmt.Sprintf("it cannot go from %v to %v; give finite values, and leave the others out", s.min, s.max)}
+	case a.Log && !(s.min > 0):
+		return &DataError{a.Label, "a logarithmic axis needs positive values; drop the others or use a linear axis"}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"image/color"
 	"math"
 	"slices"
@@ -54,16 +53,17 @@ var shades = [...]struct {
 }
 
 func (f Contours) layout() (layout, error) {
-	if err := f.check(); err != nil {
-		return layout{}, err
-	}
 	var c cast
 	l := legend{note: f.note()}
 	panels := make([]*axes, len(f.Panels))
 	for i, panel := range f.Panels {
 		g := panel.Density
 		x, y := span{g.X[0], g.X[len(g.X)-1]}, span{g.Y[0], g.Y[len(g.Y)-1]}
-		a := newAxes(Axis{Label: f.XLabel}, Axis{Label: f.YLabel}, x, y, 6-len(f.Panels))
+		mustMatch("rows of a density", len(g.Y), len(g.Z))
+		a, err := newAxes(Axis{Label: f.XLabel}, Axis{Label: f.YLabel}, x, y, 6-len(f.Panels))
+		if err != nil {
+			return layout{}, err
+		}
 		if i > 0 {
 			a.yLabel = "" // said once, on the left
 		}
@@ -144,64 +144,6 @@ func height(panels []*axes) vg.Length {
 	ratio := (a.y.max - a.y.min) / (a.x.max - a.x.min)
 	ratio = min(max(ratio, 0.6), 1.4)
 	return trial - area.Y + area.X*vg.Length(ratio)
-}
-
-func (f Contours) check() error {
-	const figure = "contours"
-	if len(f.Panels) < 1 || len(f.Panels) > 2 {
-		return &DataError{figure, "", fmt.Sprintf("there is room for one or two panels, not %d", len(f.Panels))}
-	}
-	for _, m := range f.Mass {
-		if !(m > 0 && m < 1) {
-			return &DataError{figure, "", fmt.Sprintf("an ellipse of mass %v does not exist; give masses between 0 and 1", m)}
-		}
-	}
-	for _, p := range f.Panels {
-		if err := p.Density.check(p.Title); err != nil {
-			return err
-		}
-		for _, e := range p.Ellipses {
-			name := titled(e.Label, e.Method)
-			if err := checkFinite(figure, name, e.Mean[:], e.Covariance[0][:], e.Covariance[1][:]); err != nil {
-				return err
-			}
-			if v := e.Covariance; !(v[0][0] > 0 && v[0][0]*v[1][1]-v[1][0]*v[1][0] > 0) {
-				return &DataError{figure, name, "the covariance is not positive definite; leave the ellipse out"}
-			}
-		}
-	}
-	return nil
-}
-
-// check refuses a grid that is no density.
-func (g Grid) check(part string) error {
-	const figure = "contours"
-	mustMatch(figure+" "+part, len(g.Y), len(g.Z))
-	for _, row := range g.Z {
-		mustMatch(figure+" "+part, len(g.X), len(row))
-	}
-	if len(g.X) < 2 || len(g.Y) < 2 {
-		return &DataError{figure, part, "the grid needs at least two points in each direction"}
-	}
-	if err := checkFinite(figure, part, append([][]float64{g.X, g.Y}, g.Z...)...); err != nil {
-		return err
-	}
-	if !increasing(g.X) || !increasing(g.Y) {
-		return &DataError{figure, part, "the grid's coordinates must increase"}
-	}
-	if g.peak() <= 0 {
-		return &DataError{figure, part, "the density is nowhere positive"}
-	}
-	return nil
-}
-
-func increasing(v []float64) bool {
-	for i := 1; i < len(v); i++ {
-		if v[i] <= v[i-1] {
-			return false
-		}
-	}
-	return true
 }
 
 func (g Grid) peak() float64 {

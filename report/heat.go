@@ -20,9 +20,6 @@ type Heat struct {
 const mostTicks = 6
 
 func (f Heat) layout() (layout, error) {
-	if len(f.Rows) == 0 || len(f.Columns) == 0 {
-		return layout{}, &DataError{"heat", "", "there are no cells"}
-	}
 	mustMatch("rows of a heat map", len(f.Rows), len(f.Values))
 	top := 0.0
 	for _, row := range f.Values {
@@ -33,10 +30,13 @@ func (f Heat) layout() (layout, error) {
 			}
 		}
 	}
-	if math.IsInf(top, 1) {
-		return layout{}, &DataError{"heat", "", "an infinite value cannot be drawn; leave it out"}
+	a, err := newAxes(f.X, f.Y, span{-0.5, float64(len(f.Columns)) - 0.5}, span{-0.5, float64(len(f.Rows)) - 0.5}, mostTicks)
+	if err == nil {
+		err = span{-1, top}.check(Axis{Label: "of the values"})
 	}
-	a := newAxes(f.X, f.Y, span{-0.5, float64(len(f.Columns)) - 0.5}, span{-0.5, float64(len(f.Rows)) - 0.5}, mostTicks)
+	if err != nil {
+		return layout{}, err
+	}
 	a.plotters = nil
 	a.x.ticks, a.y.ticks = labelTicks(f.Columns, 4, 10), labelTicks(f.Rows, 16, 18)
 	a.add(heatCells{f, top}, frame{})

@@ -18,16 +18,16 @@ type Histogram struct {
 }
 
 func (f Histogram) layout() (layout, error) {
-	if err := checkFinite("histogram", "counts", f.Counts, []float64{f.Level, f.Low, f.High}); err != nil {
-		return layout{}, err
-	}
 	var c cast
 	bins, most := make([]Bin, len(f.Counts)), f.High
 	for k, n := range f.Counts {
 		bins[k] = Bin{From: float64(k) / float64(len(bins)), To: float64(k+1) / float64(len(bins)), Count: int(math.Round(n))}
 		most = max(most, n)
 	}
-	a := newAxes(Axis{Label: f.XLabel}, Axis{Label: f.YLabel}, span{0, 1}, span{0, 1.05 * most}, 5)
+	a, err := newAxes(Axis{Label: f.XLabel}, Axis{Label: f.YLabel}, span{0, 1}, span{0, 1.05 * most}, 5)
+	if err != nil {
+		return layout{}, err
+	}
 	a.add(binBars{bins, c.look(f.Method)}, f)
 	return plan(plotHeight, legend{}, a.draw), nil
 }

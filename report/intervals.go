@@ -28,12 +28,11 @@ type Intervals struct {
 const intervalPitch = vg.Length(24)
 
 func (f Intervals) layout() (layout, error) {
-	x, err := f.span()
+	n := len(f.Rows)
+	a, err := newAxes(f.X, Axis{}, f.X.resolve(f.span(), 0.05), span{-0.6, float64(n) - 0.4}, 5)
 	if err != nil {
 		return layout{}, err
 	}
-	n := len(f.Rows)
-	a := newAxes(f.X, Axis{}, f.X.resolve(x, 0.05), span{-0.6, float64(n) - 0.4}, 5)
 	ticks := make([]tick, n)
 	name := textStyle(tickSize, ink)
 	for i, r := range f.Rows {
@@ -82,29 +81,14 @@ func (f Intervals) looks() []look {
 	return looks
 }
 
-// span checks the rows and returns what they span.
-func (f Intervals) span() (span, error) {
-	const figure = "intervals"
+// span is what the rows and rules span.
+func (f Intervals) span() span {
 	x := emptySpan()
-	if len(f.Rows) == 0 {
-		return x, &DataError{figure, "", "there is nothing to draw; give at least one row"}
-	}
 	for _, r := range f.Rows {
-		name := titled(r.Label, r.Method)
-		if err := checkFinite(figure, name, []float64{r.Value, r.Low, r.High}); err != nil {
-			return x, err
-		}
-		if r.Low > r.Value || r.Value > r.High {
-			return x, &DataError{figure, name, "the value lies outside its interval; give low ≤ value ≤ high"}
-		}
-		x.include(r.Low, r.High)
+		x.include(r.Low, r.Value, r.High)
 	}
-	marks := rules(f.Rules).values()
-	if err := checkFinite(figure, "rules", marks); err != nil {
-		return x, err
-	}
-	x.include(marks...)
-	return x, f.X.check(figure, "x", x)
+	x.include(rules(f.Rules).values()...)
+	return x
 }
 
 // whiskers plots the rows, the first on top.

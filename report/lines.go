@@ -19,17 +19,8 @@ type Lines struct {
 }
 
 func (f Lines) layout() (layout, error) {
-	x, y, err := ranges("lines", f.Series, f.Rules)
-	if err != nil {
-		return layout{}, err
-	}
-	if err := f.X.check("lines", "x", x); err != nil {
-		return layout{}, err
-	}
-	if err := f.Y.check("lines", "y", y); err != nil {
-		return layout{}, err
-	}
-	return chart(f.X, f.Y, f.X.resolve(x, 0), f.Y.resolve(y, 0.05), f.Series, f.Rules, -1), nil
+	x, y := ranges(f.Series, f.Rules)
+	return chart(f.X, f.Y, f.X.resolve(x, 0), f.Y.resolve(y, 0.05), f.Series, f.Rules, -1)
 }
 
 // Densities shows densities over one variable, with a threshold or other rules.
@@ -41,57 +32,37 @@ type Densities struct {
 }
 
 func (f Densities) layout() (layout, error) {
-	x, y, err := ranges("densities", f.Series, f.Rules)
-	if err != nil {
-		return layout{}, err
-	}
-	if y.min < 0 {
-		return layout{}, &DataError{"densities", "", "a density is negative; give values of at least zero"}
-	}
+	x, y := ranges(f.Series, f.Rules)
 	// Densities stand on the axis and have air only above.
 	up := span{0, y.max * 1.05}
 	if y.max == 0 {
 		up.max = 1
 	}
-	return chart(Axis{Label: f.XLabel}, Axis{Label: "Density"}, Axis{}.resolve(x, 0), up, f.Series, f.Rules, 0.05), nil
+	return chart(Axis{Label: f.XLabel}, Axis{Label: "Density"}, Axis{}.resolve(x, 0), up, f.Series, f.Rules, 0.05)
 }
 
-// ranges checks series and returns what they span.
-func ranges(figure string, series []Series, vertical rules) (x, y span, err error) {
-	if len(series) == 0 {
-		return x, y, &DataError{figure, "", "there is nothing to draw; give at least one series"}
-	}
+// ranges are what series and rules span.
+func ranges(series []Series, vertical rules) (x, y span) {
 	x, y = emptySpan(), emptySpan()
 	for _, s := range series {
 		name := titled(s.Label, s.Method)
-		mustMatch(figure+" "+name, len(s.X), len(s.Y))
+		mustMatch(name, len(s.X), len(s.Y))
 		if s.Low != nil || s.High != nil {
-			mustMatch(figure+" "+name, len(s.X), len(s.Low), len(s.High))
-		}
-		if len(s.X) == 0 {
-			return x, y, &DataError{figure, name, "the series is empty; leave it out"}
-		}
-		if err := checkFinite(figure, name, s.X, s.Y, s.Low, s.High); err != nil {
-			return x, y, err
-		}
-		if !slices.IsSorted(s.X) {
-			return x, y, &DataError{figure, name, "x must not decrease; sort the points"}
+			mustMatch(name, len(s.X), len(s.Low), len(s.High))
 		}
 		x.include(s.X...)
-		y.include(s.Y...)
-		y.include(s.Low...)
-		y.include(s.High...)
-	}
-	if err := checkFinite(figure, "rules", vertical.values()); err != nil {
-		return x, y, err
+		y.include(slices.Concat(s.Y, s.Low, s.High)...)
 	}
 	x.include(vertical.values()...)
-	return x, y, nil
+	return x, y
 }
 
 // chart draws series in one pair of axes.
-func chart(xAxis, yAxis Axis, x, y span, series []Series, vertical rules, floor float64) layout {
-	a := newAxes(xAxis, yAxis, x, y, 5)
+func chart(xAxis, yAxis Axis, x, y span, series []Series, vertical rules, floor float64) (layout, error) {
+	a, err := newAxes(xAxis, yAxis, x, y, 5)
+	if err != nil {
+		return layout{}, err
+	}
 	a.rules = vertical
 	a.add(vertical)
 	var c cast
@@ -104,5 +75,5 @@ func chart(xAxis, yAxis Axis, x, y span, series []Series, vertical rules, floor 
 		})
 		l.add(lk, titled(s.Label, s.Method))
 	}
-	return plan(plotHeight+vertical.height(), l, a.draw)
+	return plan(plotHeight+vertical.height(), l, a.draw), nil
 }

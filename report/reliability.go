@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"image/color"
 
 	"gonum.org/v1/plot/vg"
@@ -28,16 +27,22 @@ type Reliability struct {
 const countsHeight = vg.Length(80)
 
 func (f Reliability) layout() (layout, error) {
-	most, err := f.check()
-	if err != nil {
-		return layout{}, err
+	most := 0
+	for _, b := range f.Bins {
+		most = max(most, b.Count)
 	}
 	var c cast
 	lk := c.look(f.Method)
 	unit := span{0, 1}
-	upper := newAxes(Axis{}, Axis{Label: "Observed frequency"}, unit, unit, 5)
+	upper, err := newAxes(Axis{}, Axis{Label: "Observed frequency"}, unit, unit, 5)
+	if err != nil {
+		return layout{}, err
+	}
 	upper.add(diagonal{}, binPoints{f.Bins, lk})
-	lower := newAxes(Axis{Label: "Predicted probability"}, Axis{Label: "Cases"}, unit, span{0, float64(most) * 1.05}, 5)
+	lower, err := newAxes(Axis{Label: "Predicted probability"}, Axis{Label: "Cases"}, unit, span{0, float64(most) * 1.05}, 5)
+	if err != nil {
+		return layout{}, err
+	}
 	lower.y.ticks = countTicks(lower.y.max)
 	lower.add(binBars{f.Bins, lk})
 	return plan(plotHeight+40+countsHeight, legend{}, func(c draw.Canvas) {
@@ -51,30 +56,6 @@ func (f Reliability) layout() (layout, error) {
 			a.draw(parts[i])
 		}
 	}), nil
-}
-
-// check refuses bins that cannot be drawn and returns the largest count.
-func (f Reliability) check() (most int, err error) {
-	const figure = "reliability"
-	for i, b := range f.Bins {
-		part := fmt.Sprintf("bin %d", i+1)
-		if b.Count < 0 {
-			return 0, &DataError{figure, part, "its count is negative"}
-		}
-		if b.Count == 0 {
-			continue
-		}
-		most = max(most, b.Count)
-		for _, v := range [...]float64{b.From, b.To, b.Predicted, b.Observed, b.Low, b.High} {
-			if !(v >= 0 && v <= 1) {
-				return 0, &DataError{figure, part, fmt.Sprintf("%v is not a probability", v)}
-			}
-		}
-	}
-	if most == 0 {
-		return 0, &DataError{figure, "", "there are no cases to draw; give at least one bin that is not empty"}
-	}
-	return most, nil
 }
 
 // diagonal plots the line on which predictions come true as often as they say.
