@@ -107,12 +107,6 @@ type classifierProblem struct {
 	axes   [][]float64
 }
 
-// Check reports the first thing that is wrong with the request, as an *InputError.
-func (c Classifier) Check() error {
-	_, err := c.problem()
-	return err
-}
-
 func (c Classifier) problem() (*classifierProblem, error) {
 	p := &classifierProblem{}
 	var err error

@@ -417,7 +417,7 @@ func TestThreeOutcomes(t *testing.T) {
 		t.Errorf("%v: action 2 is taken at %d points, and was at %d", err, taken(v), before)
 	}
 	c.Labels[0] = 3
-	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "labels[0]: 3 is not a label; with a utility of 3 outcomes give 0 to 2") {
+	if _, err := c.Solve(context.Background()); err == nil || !strings.Contains(err.Error(), "labels[0]: 3 is not a label; with a utility of 3 outcomes give 0 to 2") {
 		t.Error(err)
 	}
 }

@@ -88,12 +88,6 @@ type SweepFailure struct {
 // phiPoints is the number of states at which densities are given.
 const phiPoints = 401
 
-// Check reports the first thing that is wrong with the request, as an *InputError.
-func (r ReactorRequest) Check() error {
-	_, err := r.problem()
-	return err
-}
-
 // problem is the request with everything filled in.
 func (r ReactorRequest) problem() (Reactor, error) {
 	p := NewReactor(r.Data...)

@@ -11,7 +11,7 @@
 //
 // A [Recipe] is plain data that survives JSON bit for bit, so that what a model file stores is all
 // that is needed to encode new rows: as a stream in bounded memory ([NewReader]), as a table
-// ([Recipe.Apply]) or as one object ([Recipe.Encode]). A category never seen in training encodes as
+// ([Recipe.Apply]) or value by value ([Encoder]). A category never seen in training encodes as
 // zeros in all features of its column, which places the row at the same distance from every known
 // category; such cells are counted, never hidden.
 package recipe

@@ -112,25 +112,3 @@ func ExampleRecipe_Describe() {
 	// "x": numeric, mean 3, scale 2.16
 	// "color": 2 categories "blue", "red"
 }
-
-func ExampleRecipe_Encode() {
-	table, err := table.Read(context.Background(), strings.NewReader("x,color,y\n1,red,no\n2,blue,yes\n6,red,no\n"), "cases.csv", table.Format{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	learned, err := recipe.Learn(table, recipe.Options{KeepScale: true})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	recipe := learned.Recipe
-	features := make([]float64, recipe.Dim())
-	unseen, err := recipe.Encode(map[string]any{"x": 2.5, "color": "green"}, features)
-	fmt.Println(features, unseen, err)
-	_, err = recipe.Encode(map[string]any{"color": "red"}, features)
-	fmt.Println(err)
-	// Output:
-	// [2.5 -1] [color] <nil>
-	// column "x": the row lacks this column; give it a value, or null where it is missing
-}

@@ -244,9 +244,6 @@ func (rd *Reader) Decimal() byte { return rd.rows.Decimal() }
 // file did.
 func (rd *Reader) Columns() []string { return slices.Clone(rd.bound.names) }
 
-// HasTarget tells whether the file has the outcome.
-func (rd *Reader) HasTarget() bool { return rd.bound.target >= 0 || rd.bound.condition != nil }
-
 // Report counts what the recipe had not seen in the rows read so far.
 func (rd *Reader) Report() *Report { return rd.report }
 

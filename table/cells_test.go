@@ -26,8 +26,8 @@ func TestIntegers(t *testing.T) {
 	many.Integers(xs[10:])
 	one.flush()
 	many.flush()
-	if many.Len() != len(xs)+1 {
-		t.Fatalf("%d cells of %d", many.Len(), len(xs)+1)
+	if many.n != len(xs)+1 {
+		t.Fatalf("%d cells of %d", many.n, len(xs)+1)
 	}
 	for i := range xs {
 		if want, got := one.to.Text(one.to.At(i)), many.to.Text(many.to.At(i+1)); got != want {
@@ -62,10 +62,10 @@ func TestCodes(t *testing.T) {
 		many.Codes(d, codes[700:])
 		one.flush()
 		many.flush()
-		if many.Len() != one.Len() || added != turn*len(words) || many.to.words.bytes() > 60_000 {
-			t.Fatalf("%d cells, %d texts added, %d bytes", many.Len(), added, many.to.words.bytes())
+		if many.n != one.n || added != turn*len(words) || many.to.words.bytes() > 60_000 {
+			t.Fatalf("%d cells, %d texts added, %d bytes", many.n, added, many.to.words.bytes())
 		}
-		for i := range one.Len() {
+		for i := range one.n {
 			if want, got := one.to.Text(one.to.At(i)), many.to.Text(many.to.At(i)); got != want {
 				t.Fatalf("cell %d is %.20q, not %.20q", i, got, want)
 			}

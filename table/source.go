@@ -247,9 +247,6 @@ func Single(x float32) float64 {
 	return shortest
 }
 
-// Len is the number of cells taken.
-func (c *Cells) Len() int { return c.n }
-
 // Err says why no more cells need be added, if there is a reason: they take too much memory,
 // or a text is too long.
 func (c *Cells) Err() error {

@@ -27,7 +27,7 @@ type columnReader struct {
 	pages  *pages
 	page   *page // under way, nil before the first
 	left   int   // of its values and missing ones
-	levels levels
+	levels *runs // which values are missing: 0, and which are not: 1; nil if none is
 	values values
 	buffer []int32 // levels
 	text   []byte
@@ -35,13 +35,6 @@ type columnReader struct {
 	dictionary *page
 	counted    int64 // memory of words
 	words      *table.Dictionary
-}
-
-// levels say which values are missing: 0, and which are not: 1.
-type levels interface {
-	next(to []int32) error
-	// present passes over the next n if none of them is missing, as far as that is easily seen.
-	present(n int) bool
 }
 
 // guard runs part of the reading; errors say which group they are in.
@@ -150,9 +143,7 @@ func (r *columnReader) turn() (more bool, err error) {
 	q := r.page
 	r.left, r.levels = q.count, nil
 	if q.levels != nil {
-		if r.levels, err = newRuns(q.levels, 1); q.packed {
-			r.levels = &levelBits{rest: q.levels}
-		}
+		r.levels, err = newRuns(q.levels, 1) // 0 where a value is missing
 	}
 	if err == nil {
 		r.values, err = r.decoder(q.encoding, q.values)
@@ -243,7 +234,7 @@ func (r *columnReader) one() (func(to *table.Cells, x []byte), error) {
 	case format.Int96:
 		return putMoment, nil
 	case format.Float:
-		return func(to *table.Cells, x []byte) { r.single(to, float32Of(x)) }, nil
+		return func(to *table.Cells, x []byte) { single(to, float32Of(x)) }, nil
 	case format.Double:
 		return func(to *table.Cells, x []byte) { to.Number(float64Of(x)) }, nil
 	case format.ByteArray, format.FixedLenByteArray:
@@ -291,7 +282,7 @@ func (r *columnReader) decoder(e format.Encoding, b []byte) (values, error) {
 		return &pieces{fixedPieces(b, c.width()), putMoment}, nil
 	case format.Float:
 		decode, err := numbersOf(c, e, b, 4, float32Of)
-		return &typed[float32]{decode: decode, add: each(r.single)}, err
+		return &typed[float32]{decode: decode, add: each(single)}, err
 	case format.Double:
 		decode, err := numbersOf(c, e, b, 8, float64Of)
 		if e == format.Plain {
@@ -325,6 +316,9 @@ func putMoment(to *table.Cells, x []byte) {
 	to.Text(momentText(time.Unix(86400*day+int64(nanos/1e9), int64(nanos%1e9)).UTC()))
 }
 
+// single puts a 32-bit number as the decimal that it stands for.
+func single(to *table.Cells, x float32) { to.Number(table.Single(x)) }
+
 // each puts values one by one.
 func each[T any](put func(*table.Cells, T)) func(*table.Cells, []T) {
 	return func(to *table.Cells, xs []T) {
@@ -332,17 +326,6 @@ func each[T any](put func(*table.Cells, T)) func(*table.Cells, []T) {
 			put(to, x)
 		}
 	}
-}
-
-// single reads a 32-bit number as the decimal that it stands for.
-func (r *columnReader) single(to *table.Cells, x float32) {
-	const exact = 1 << 24 // integers up to here
-	if wide := float64(x); wide == math.Trunc(wide) && math.Abs(wide) < exact || math.IsNaN(wide) || math.IsInf(wide, 0) {
-		to.Number(wide)
-		return
-	}
-	r.text = strconv.AppendFloat(r.text[:0], float64(x), 'e', -1, 32)
-	to.Text(r.text)
 }
 
 // integers puts integers, which may stand for something else.

@@ -33,7 +33,6 @@ type page struct {
 	count    int    // of values and missing ones, or of a dictionary
 	content  []byte // levels and values, uncompressed; the budget's
 	levels   []byte // those that say what is missing; nil if nothing is
-	packed   bool   // they are packed in the oldest way
 	values   []byte
 }
 
@@ -189,7 +188,6 @@ func (p *pages) describe(header *format.PageHeader) (q *page, plain int64, _ cod
 	case header.Type == format.DataPage && header.DataPageHeader.Valid:
 		h := &header.DataPageHeader.V
 		q.encoding, q.count = h.Encoding, int(h.NumValues)
-		q.packed = h.DefinitionLevelEncoding == format.BitPacked
 	case header.Type == format.DataPageV2 && header.DataPageHeaderV2.Valid:
 		h := &header.DataPageHeaderV2.V
 		q.encoding, q.count = h.Encoding, int(h.NumValues)
@@ -239,17 +237,18 @@ func (q *page) split(header *format.PageHeader, c *column) error {
 			q.levels = q.content[skip:end]
 		}
 	case c.optional:
-		size := int64(len(q.content)) - 4
-		begin := 4
-		if q.packed {
-			size, begin = (int64(q.count)+7)/8, 0
-		} else if size >= 0 {
+		if e := header.DataPageHeader.V.DefinitionLevelEncoding; e != format.RLE {
+			return fmt.Errorf("levels in encoding %v", e)
+		}
+		const begin = 4
+		size := int64(len(q.content)) - begin
+		if size >= 0 {
 			size = int64(binary.LittleEndian.Uint32(q.content))
 		}
-		if size < 0 || int64(begin)+size > int64(len(q.content)) {
+		if size < 0 || begin+size > int64(len(q.content)) {
 			return errors.New("a page shorter than its levels")
 		}
-		q.levels, q.values = q.content[begin:begin+int(size)], q.content[begin+int(size):]
+		q.levels, q.values = q.content[begin:begin+size], q.content[begin+size:]
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (r *runs) next(to []int32) error {
 	return nil
 }
 
-// present implements levels.
+// present passes over the next n numbers if all of them are 1, as far as that is easily seen.
 func (r *runs) present(n int) bool {
 	if r.left == 0 && r.ahead == 0 && r.begin() != nil {
 		return false
@@ -109,23 +109,3 @@ func (r *runs) unpack(to []int32) {
 
 // padded is the first bytes of a part of a page, with what may be looked at behind them.
 func padded(b []byte, size int) []byte { return b[:size+padding] }
-
-// levelBits decodes levels in the oldest way: a bit each, from the highest on.
-type levelBits struct {
-	rest []byte
-	at   int
-}
-
-func (b *levelBits) next(to []int32) error {
-	for i := range to {
-		if b.at/8 >= len(b.rest) {
-			return errRuns
-		}
-		to[i] = int32(b.rest[b.at/8]>>(7-b.at%8)) & 1
-		b.at++
-	}
-	return nil
-}
-
-// present implements levels.
-func (b *levelBits) present(int) bool { return false }
