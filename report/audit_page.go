@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lossep/lossep/audit"
@@ -285,4 +287,77 @@ func (r *Audit) shown(baseline string) []audit.Score {
 		}
 	}
 	return all
+}
+
+func (r *Audit) nearestTable() *Table {
+	t := new(Table)
+	add := func(title string, align Align) { t.Columns = append(t.Columns, Column{Title: title, Align: align}) }
+	if r.ID != "" {
+		add(r.ID, Left)
+	} else {
+		add("line", Right)
+	}
+	if r.several() {
+		add("P(observed outcome)", Right)
+	} else {
+		add("P("+r.called[1]+")", Right)
+	}
+	for _, column := range r.Utility.Columns() {
+		add(column, Right)
+	}
+	add("action", Left)
+	add("margin", Right)
+	add("value of information", Right)
+	add("outcome", Left)
+	explained := len(r.Nearest) > 0 && len(r.Nearest[0].Effects) > 0
+	if explained {
+		add("effects of features", Left)
+	}
+	s := r.perCase()
+	for _, c := range r.Nearest {
+		name, outcome := c.ID, slices.Index(r.Outcomes, c.Outcome)
+		if r.ID == "" {
+			name = strconv.Itoa(c.Line)
+		}
+		shown := 1
+		if r.several() {
+			shown = outcome
+		}
+		row := append([]string{name, probability(c.Probabilities[shown])}, c.Stakes...)
+		row = append(row, c.Action, s.small(c.Margin), s.small(c.Worth), c.Outcome)
+		if explained {
+			row = append(row, effects(c.Effects))
+		}
+		t.AddRow(row...)
+	}
+	return t
+}
+
+// effects writes the three largest, in hundredths.
+func effects(all []audit.Effect) string {
+	text := ""
+	for k, e := range all {
+		if k == 3 || math.Abs(e.Raises) < 0.005 {
+			break
+		}
+		if k > 0 {
+			text += ", "
+		}
+		text += e.Column + " " + Signed(fixed(e.Raises, 2))
+		if e.Flips {
+			text += "*"
+		}
+	}
+	return text
+}
+
+// knownTable is what it would have brought to find out outcomes first, by what that costs.
+func (r *Audit) knownTable() *Table {
+	t := newNumberTable("Saving per case, net of the price, with 95 % intervals",
+		"price", "worth buying in", r.either("net saving", "net gain"), "expected by the model")
+	s := r.perCase()
+	for _, k := range r.Known {
+		t.AddRow(threshold(k.Price), Percent(k.Share), s.measure(&k.Saved), s.number(k.Expected))
+	}
+	return t
 }

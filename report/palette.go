@@ -3,8 +3,14 @@ package report
 import (
 	"cmp"
 	"image/color"
+	"math"
 	"slices"
+	"sync"
 
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	"golang.org/x/image/font/opentype"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -78,4 +84,122 @@ func (c *cast) look(name string) look {
 // titled returns label, or the printed form of the method when label is empty.
 func titled(label, name string) string {
 	return clean(cmp.Or(label, MethodLabel(name)))
+}
+
+// Lengths are in points. At 378 points (5¼ inches, 504 CSS pixels) a figure
+// fits a journal's column and a half, and 12-point text is still 10 pixels tall
+// when the figure is squeezed to 330 pixels.
+const (
+	figureWidth = vg.Length(378)
+	plotHeight  = vg.Length(230)
+	margin      = vg.Length(6)
+
+	labelSize = vg.Length(12)
+	tickSize  = vg.Length(11)
+	noteSize  = vg.Length(10)
+
+	curveWidth   = vg.Length(1.9)
+	thinWidth    = vg.Length(1.2)
+	markerRadius = vg.Length(3.2)
+)
+
+var (
+	ink      = color.RGBA{0x22, 0x22, 0x22, 0xff}
+	quietInk = color.RGBA{0x55, 0x55, 0x55, 0xff}
+	gridInk  = color.RGBA{0xe3, 0xe3, 0xe3, 0xff}
+)
+
+// typeface is the one font of all figures.
+var typeface = sync.OnceValue(func() *font.Cache {
+	regular, err := opentype.Parse(liberationsansregular.TTF)
+	if err != nil {
+		panic("report: " + err.Error()) // the font is part of the program
+	}
+	return font.NewCache(font.Collection{{Font: sans, Face: regular}})
+})
+
+var sans = font.Font{Typeface: "Liberation", Variant: "Sans"}
+
+// textStyle is left-aligned sans-serif text with its baseline at the point.
+func textStyle(size vg.Length, ink color.Color) text.Style {
+	face := sans
+	face.Size = size
+	return text.Style{Color: ink, Font: face, XAlign: draw.XLeft, YAlign: draw.YBottom, Handler: text.Plain{Fonts: typeface()}}
+}
+
+// marker is the shape that stands for a method: a regular polygon, a circle, a
+// cross or a star, solid or hollow. Hollow shapes are filled with white so that the
+// line they sit on does not run through them, and a white rim keeps markers that
+// overlap apart.
+type marker struct {
+	sides int     // corners of the polygon, or one of the constants below
+	turn  float64 // rotation from "corner on top", in units of one side's angle
+	solid bool
+}
+
+const (
+	round         = 0
+	diagonalCross = -1
+	star          = -2
+)
+
+const markerLine = vg.Length(1.3)
+
+// DrawGlyph implements draw.GlyphDrawer.
+func (m marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
+	edge := draw.LineStyle{Color: sty.Color, Width: markerLine}
+	if m.sides == diagonalCross || m.sides == star {
+		// Strokes have no area: they are drawn heavier to weigh as much. None is
+		// horizontal, to be seen on a whisker.
+		edge.Width *= 1.4
+		strokes := 2
+		if m.sides == star {
+			strokes = 3
+		}
+		for k := range strokes {
+			d := polar(sty.Radius*1.25, math.Pi*(float64(k)+0.5)/float64(strokes))
+			c.StrokeLine2(edge, pt.X-d.X, pt.Y-d.Y, pt.X+d.X, pt.Y+d.Y)
+		}
+		return
+	}
+	path := m.outline(sty.Radius, pt)
+	c.SetLineStyle(draw.LineStyle{Color: color.White, Width: 1.7 * markerLine})
+	c.Stroke(path)
+	if m.solid {
+		c.SetColor(sty.Color)
+	} else {
+		c.SetColor(color.White)
+	}
+	c.Fill(path)
+	c.SetLineStyle(edge)
+	c.Stroke(path)
+}
+
+// outline returns the closed path of a polygon or circle of the given radius.
+func (m marker) outline(radius vg.Length, at vg.Point) vg.Path {
+	var p vg.Path
+	if m.sides == round {
+		p.Move(vg.Point{X: at.X + radius, Y: at.Y})
+		p.Arc(at, radius, 0, 2*math.Pi)
+		p.Close()
+		return p
+	}
+	// A polygon inscribed in the circle looks smaller than it: enlarge.
+	radius *= 1.25
+	for k := range m.sides {
+		angle := math.Pi/2 + (float64(k)+m.turn)*2*math.Pi/float64(m.sides)
+		corner := at.Add(polar(radius, angle))
+		if k == 0 {
+			p.Move(corner)
+		} else {
+			p.Line(corner)
+		}
+	}
+	p.Close()
+	return p
+}
+
+func polar(r vg.Length, angle float64) vg.Point {
+	sin, cos := math.Sincos(angle)
+	return vg.Point{X: r * vg.Length(cos), Y: r * vg.Length(sin)}
 }

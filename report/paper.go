@@ -1,9 +1,11 @@
 package report
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -246,4 +248,152 @@ func (r *Paper) addSettings(p *Page) {
 		}
 	}
 	p.Text("Made by " + strings.Join(made, ", ") + ".")
+}
+
+// reactorFigure is Figure 1: densities of the state, with what each method does.
+func reactorFigure(r *lab.Figure1) Densities {
+	f := Densities{
+		XLabel: "State φ",
+		Rules:  []Rule{{At: r.Threshold, Label: fmt.Sprintf("threshold %v", r.Threshold)}},
+	}
+	for _, c := range r.Curves {
+		f.Series = append(f.Series, Series{
+			Method: c.Method,
+			Label: fmt.Sprintf("%s: %s (U on %.3f, off %.3f)", MethodLabel(c.Method), reactorAction(c),
+				c.ExpectedUtility[0], c.ExpectedUtility[1]),
+			X: r.State, Y: c.Density,
+		})
+	}
+	return f
+}
+
+// reactorAction names the action taken.
+func reactorAction(c lab.MethodCurve) string {
+	if *c.Action == 1 {
+		return "off"
+	}
+	return "on"
+}
+
+// twoPointsFigure is Figure 2: the posterior without and with the utility.
+func twoPointsFigure(t *lab.Figure2) Contours {
+	return Contours{
+		XLabel: "f₁", YLabel: "f₂",
+		Mass: []float64{0.5, 0.9},
+		Panels: []Panel{
+			{
+				Title:    "Posterior",
+				Density:  Grid{X: t.F1, Y: t.F2, Z: t.Posterior},
+				Ellipses: ellipses(t.OfPosterior),
+			},
+			{
+				Title:    "Weighted by the utility",
+				Density:  Grid{X: t.F1, Y: t.F2, Z: t.Weighted},
+				Ellipses: ellipses(t.OfWeighted),
+			},
+		},
+	}
+}
+
+// ellipses are those of the approximations.
+func ellipses(of []lab.Moments) []Ellipse {
+	var e []Ellipse
+	for _, m := range of {
+		if m.Method != "exact" {
+			e = append(e, Ellipse{Method: m.Method, Mean: m.Mean, Covariance: m.Covariance})
+		}
+	}
+	return e
+}
+
+// reactorTable has the numbers of Figure 1.
+func reactorTable(r *lab.Figure1) *Table {
+	t := newTable("What each method believes and does.", "Method", "mean of φ", "variance", "P(φ > T)", "U(on)", "U(off)", "action")
+	for _, c := range r.Curves {
+		t.AddRow(MethodLabel(c.Method), fixed(c.Mean, 4), fixed(c.Variance, 4), fixed(c.Exceeds, 4),
+			fixed(c.ExpectedUtility[0], 4), fixed(c.ExpectedUtility[1], 4), reactorAction(c))
+	}
+	return t
+}
+
+// twoPointsTable has the numbers of Figure 2.
+func twoPointsTable(t *lab.Figure2) *Table {
+	table := newTable("Means and covariances of (f₁, f₂).", "Method", "mean f₁", "mean f₂", "var f₁", "cov", "var f₂")
+	add := func(group string, of []lab.Moments) {
+		for _, m := range of {
+			name := MethodLabel(m.Method)
+			if m.Method == "loss-ep" {
+				name += " " + m.Of
+			}
+			table.AddRow(name, fixed(m.Mean[0], 4), fixed(m.Mean[1], 4), fixed(m.Covariance[0][0], 4), fixed(m.Covariance[0][1], 4), fixed(m.Covariance[1][1], 4))
+			table.Rows[len(table.Rows)-1].Group = group
+		}
+	}
+	add("Posterior", t.OfPosterior)
+	add("Weighted by the utility", t.OfWeighted)
+	return table
+}
+
+// WriteText writes what a reader wants to know at once.
+func (r *Paper) WriteText(w io.Writer) error {
+	var b bytes.Buffer
+	if r.Figure1 != nil {
+		fmt.Fprint(&b, "Figure 1, action of the reactor:")
+		for _, c := range r.Figure1.Curves {
+			fmt.Fprintf(&b, " %s %s", c.Method, reactorAction(c))
+		}
+		fmt.Fprintln(&b)
+	}
+	if r.Figure2 != nil {
+		fmt.Fprintf(&b, "Figure 2, distance of the mean from the exact one: %s\n", strings.Join(distances(r.Figure2), ", "))
+	}
+	if r.Table1 != nil {
+		fmt.Fprintln(&b)
+		t := newTable("Table 1, mean normalised regret over all shifts", append([]string{"u10"}, lab.PaperMethods()...)...)
+		t.Best = "lowest"
+		shifts := len(lab.Shifts())
+		for k := 0; k < len(r.Table1.Cells); k += shifts {
+			t.Rows = append(t.Rows, overShifts(r.Table1.Cells[k:k+shifts]))
+		}
+		if err := t.WriteText(&b); err != nil {
+			return err
+		}
+		fmt.Fprintln(&b)
+		for _, c := range r.Claims {
+			fmt.Fprintf(&b, "%s: %s\n  %s\n", strings.ToUpper(string(c.Outcome)), c.Statement, c.Finding)
+		}
+		fmt.Fprintln(&b)
+	}
+	_, err := b.WriteTo(w)
+	return err
+}
+
+// distances of the means from the exact one, in order.
+func distances(t *lab.Figure2) []string {
+	var d []string
+	for _, of := range [][]lab.Moments{t.OfPosterior, t.OfWeighted} {
+		for _, m := range of[1:] {
+			d = append(d, fmt.Sprintf("%s %s %s", m.Method, m.Of, Number(math.Hypot(m.Mean[0]-of[0].Mean[0], m.Mean[1]-of[0].Mean[1]))))
+		}
+	}
+	return d
+}
+
+// overShifts averages cells that differ in their shift.
+func overShifts(cells []lab.Cell) Row {
+	row := Row{Cells: []Cell{{Text: fmt.Sprint(cells[0].U10)}}}
+	lowest := math.Inf(1)
+	var means []float64
+	for m := range lab.PaperMethods() {
+		mean := 0.0
+		for _, c := range cells {
+			mean += c.Scores[m].Mean / float64(len(cells))
+		}
+		lowest = min(lowest, mean)
+		means = append(means, mean)
+	}
+	for _, mean := range means {
+		row.Cells = append(row.Cells, Cell{Text: fmt.Sprintf("%.1e", mean), Best: mean == lowest})
+	}
+	return row
 }

@@ -1,10 +1,17 @@
 package table
 
-// segmentRows is how many cells of a column lie together. Columns grow by whole
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"math"
+)
+
+// SegmentRows is how many cells of a column lie together. Columns grow by whole
 // segments, so that nothing is copied when they do.
 const SegmentRows = 1 << 14
 
-// cells is a column of a table: numbers, and texts by their codes.
+// Column is a column of a table: numbers, and texts by their codes.
 type Column struct {
 	segments [][]float64
 	words    dictionary
@@ -13,10 +20,10 @@ type Column struct {
 	full     error // why there was no more room
 }
 
-// at is cell i.
+// At is cell i.
 func (c *Column) At(i int) float64 { return c.segments[i/SegmentRows][i%SegmentRows] }
 
-// each goes through the cells.
+// Each goes through the cells.
 func (c *Column) Each(use func(i int, cell float64)) {
 	for k, segment := range c.segments {
 		for i, cell := range segment {
@@ -40,7 +47,7 @@ func (c *Column) Unread() bool { return c.unread }
 // Bytes is the text of a cell that holds one.
 func (c *Column) Bytes(cell float64) []byte { return c.words.word(TextCode(cell)) }
 
-// text is the text of any cell.
+// Text is the text of any cell.
 func (c *Column) Text(cell float64) string {
 	if IsText(cell) {
 		return string(c.Bytes(cell))
@@ -118,4 +125,166 @@ func (x lineIndex) line(row int) int {
 		}
 	}
 	return x[low].line + row - x[low].row
+}
+
+// dictionary numbers different texts in the order in which they first occur. The texts
+// lie one after another, so that a million of them are three blocks of memory.
+type dictionary struct {
+	text  []byte
+	ends  []int    // of each text
+	table []uint32 // code + 1 by hash, 0 where free; its length is a power of two
+}
+
+var dictionarySeed = maphash.MakeSeed() // decides where codes are looked up, not what they are
+
+// len is the number of texts.
+func (d *dictionary) len() int { return len(d.ends) }
+
+// word is the text of a code. It is part of the dictionary.
+func (d *dictionary) word(code uint32) []byte {
+	start := 0
+	if code > 0 {
+		start = d.ends[code-1]
+	}
+	return d.text[start:d.ends[code]]
+}
+
+// code is that of a text, a new one if need be.
+func (d *dictionary) code(text []byte) uint32 {
+	if 2*len(d.ends) >= len(d.table) {
+		d.grow()
+	}
+	slot := d.slot(text)
+	if d.table[slot] == 0 {
+		d.text = append(d.text, text...)
+		d.ends = append(d.ends, len(d.text))
+		d.table[slot] = uint32(len(d.ends))
+	}
+	return d.table[slot] - 1
+}
+
+// find is the code of a text that may not be there.
+func (d *dictionary) find(text []byte) (uint32, bool) {
+	if len(d.table) == 0 {
+		return 0, false
+	}
+	k := d.table[d.slot(text)]
+	return k - 1, k > 0
+}
+
+// slot is where a text is in the table, or would be.
+func (d *dictionary) slot(text []byte) uint64 {
+	mask := uint64(len(d.table) - 1)
+	for slot := maphash.Bytes(dictionarySeed, text) & mask; ; slot = (slot + 1) & mask {
+		if k := d.table[slot]; k == 0 || bytes.Equal(d.word(k-1), text) {
+			return slot
+		}
+	}
+}
+
+func (d *dictionary) grow() {
+	d.table = make([]uint32, max(16, 2*len(d.table)))
+	for code := range d.ends {
+		d.table[d.slot(d.word(uint32(code)))] = uint32(code) + 1
+	}
+}
+
+// reset forgets all texts and keeps the memory.
+func (d *dictionary) reset() {
+	d.text, d.ends = d.text[:0], d.ends[:0]
+	clear(d.table)
+}
+
+// bytes is what the dictionary holds on to.
+func (d *dictionary) bytes() int { return len(d.text) + 8*len(d.ends) + 4*len(d.table) }
+
+// A cell is eight bytes: a finite number, or the code of a text in the payload of a
+// quiet NaN, which no number of a file is.
+const wordBits = 0x7FF8_0000_0000_0000
+
+func wordCell(code uint32) float64 { return math.Float64frombits(wordBits | uint64(code)) }
+
+// TextCode is the code in a cell that holds a text.
+func TextCode(cell float64) uint32 { return uint32(math.Float64bits(cell)) }
+
+// IsText tells texts from numbers.
+func IsText(cell float64) bool { return cell != cell }
+
+// Values is a column that a program has in memory: numbers, or texts by their codes.
+type Values struct {
+	Name    string
+	Numbers []float64 // NaN where the cell is missing
+	// Codes, in place of Numbers, are the places of the cells' texts in Texts, and −1 where
+	// the cell is missing. A text is read like a cell of a file, so that one that spells a
+	// number is that number.
+	Codes []int32
+	Texts []string
+}
+
+// NewTable is a table of columns in memory. The name is used in messages, which count rows
+// from 1. Numbers become part of the table.
+func NewTable(name string, columns []Values) (*Table, error) {
+	if len(columns) == 0 {
+		return nil, &Error{File: name, Msg: "there is no column", Fix: "give some"}
+	}
+	t := &Table{file: name, header: true, dialect: dialect{separator: ',', decimal: '.', sure: true}, n: columns[0].len(), files: []fileRun{{0, name}}}
+	if t.n == 0 {
+		return nil, &Error{File: name, Msg: "there are no rows", Fix: "give at least one"}
+	}
+	t.lines.add(0, 1)
+	names := make([]string, len(columns))
+	for j, v := range columns {
+		names[j] = v.Name
+		if v.len() != t.n {
+			return nil, &Error{File: name, Column: j + 1, ColumnName: v.Name, Msg: fmt.Sprintf("%s where the first column has %d", Plural(v.len(), "cell"), t.n), Fix: "give columns of the same length"}
+		}
+		c, err := v.cells()
+		if err != nil {
+			return nil, &Error{File: name, Column: j + 1, ColumnName: v.Name, Msg: err.Error(), Fix: "give the place of a text, or -1 where the cell is missing"}
+		}
+		t.cells = append(t.cells, c)
+	}
+	var err error
+	t.columns, err = headerNames(name, 0, names)
+	return t, err
+}
+
+func (v *Values) len() int { return max(len(v.Numbers), len(v.Codes)) }
+
+// cells is the column as that of a file would be.
+func (v *Values) cells() (*Column, error) {
+	c := new(Column)
+	missing := func() float64 { return wordCell(c.words.code(nil)) }
+	values := v.Numbers
+	if v.Codes != nil {
+		byCode, read := make([]float64, len(v.Texts)), make([]bool, len(v.Texts)) // texts that no cell has stay out
+		values = make([]float64, len(v.Codes))
+		for i, k := range v.Codes {
+			switch {
+			case k == -1:
+				values[i] = missing()
+				continue
+			case k < 0 || int(k) >= len(byCode):
+				return nil, fmt.Errorf("code %d in row %d, where there are %s", k, i+1, Plural(len(v.Texts), "text"))
+			case !read[k]:
+				byCode[k], read[k] = cellOf(Cleaned([]byte(v.Texts[k])), '.', &c.words), true
+			}
+			values[i] = byCode[k]
+		}
+	} else {
+		for i, x := range values {
+			switch {
+			case x != x:
+				values[i] = missing()
+			case x-x != 0:
+				values[i] = wordCell(c.words.code([]byte(Spelled(x)))) // which the column refuses by name
+			}
+		}
+	}
+	for len(values) > SegmentRows {
+		c.segments = append(c.segments, values[:SegmentRows:SegmentRows])
+		values = values[SegmentRows:]
+	}
+	c.segments = append(c.segments, values)
+	return c, nil
 }

@@ -1,7 +1,9 @@
 package table
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -139,7 +141,7 @@ func (e *Error) By(ways ...Way) *Error {
 // longestQuote is how many characters of a text a message shows.
 const longestQuote = 40
 
-// quote makes text from a file safe and short enough for a message.
+// Quote makes text from a file safe and short enough for a message.
 func Quote(s string) string {
 	if runes := []rune(Beginning(s)); len(runes) > longestQuote {
 		s = string(runes[:longestQuote]) + "…"
@@ -147,12 +149,12 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// beginning is as much of a text as a message may show, and a little more.
+// Beginning is as much of a text as a message may show, and a little more.
 func Beginning[T string | []byte](text T) string {
 	return string(text[:min(len(text), 4*(longestQuote+1))]) // whose characters have four bytes at most
 }
 
-// quoteList quotes the first few of the items and counts the rest.
+// QuoteList quotes the first few of the items and counts the rest.
 func QuoteList(items []string) string {
 	const most = 12
 	shown := make([]string, 0, most)
@@ -172,4 +174,161 @@ func Plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// Finding is something about a table that a person should know, or be asked.
+type Finding struct {
+	Check    string   `json:"check"`            // the name of the check that found it
+	Severity Severity `json:"severity"`         // how much it matters
+	Column   string   `json:"column,omitempty"` // that it is about, if it is one
+	Rows     int      `json:"rows,omitempty"`   // that it is about, if they are counted
+	Text     string   `json:"message"`          // what is so, and what to do about it, in a sentence
+	Ways     []Way    `json:"-"`                // options that settle it, each with what it says
+}
+
+// Severity is how much a finding matters.
+type Severity string
+
+// The severities. What is ambiguous ends learning, by an Error.
+const (
+	Note      Severity = "note"      // how something was read
+	Warning   Severity = "warning"   // what may be wrong
+	Ambiguous Severity = "ambiguous" // what cannot be decided without an option
+)
+
+// Findings are several of them.
+type Findings []Finding
+
+// Texts are the sentences.
+func (f Findings) Texts() (texts []string) {
+	for i := range f {
+		texts = append(texts, f[i].Said(Way.String))
+	}
+	return texts
+}
+
+// Said is the sentence with the options that settle it as render writes them.
+func (f *Finding) Said(render func(Way) string) string {
+	text := f.Text
+	for k, w := range f.Ways {
+		if k == 0 {
+			text += "; "
+		} else {
+			text += ", "
+		}
+		text += w.Meaning + ": " + render(w)
+	}
+	return text
+}
+
+// Problems are what is to be settled about one table, all of it at once.
+type Problems struct {
+	All []*Error
+	// Suggest are options that together, and with one of each of Choices, settle all of them, if
+	// what they say is so. Both are nil where nobody can tell.
+	Suggest []Way
+	Choices [][]Way
+}
+
+// Add takes an error down; one that is not about a cell, a column or the table is returned.
+func (p *Problems) Add(err error) error {
+	var several *Problems
+	var one *Error
+	switch {
+	case err == nil:
+	case errors.As(err, &several):
+		p.All = append(p.All, several.All...)
+	case errors.As(err, &one):
+		p.All = append(p.All, one)
+	default:
+		return err
+	}
+	return nil
+}
+
+// Err is nil without problems, and the Error itself if there is but one and nothing to suggest.
+func (p *Problems) Err() error {
+	switch {
+	case len(p.All) == 0:
+		return nil
+	case len(p.All) == 1 && p.Suggest == nil:
+		return p.All[0]
+	}
+	return p
+}
+
+// Error lists the problems, one a line.
+func (p *Problems) Error() string {
+	return p.Text(Way.String, func(all []Way) string {
+		texts := make([]string, len(all))
+		for k, w := range all {
+			texts[k] = w.String()
+		}
+		return strings.Join(texts, ", ")
+	})
+}
+
+// Together are ways that are given at once: lines to leave out as one list, and others once each.
+func Together(ways []Way) (all []Way) {
+	for _, w := range ways {
+		switch k := slices.IndexFunc(all, func(v Way) bool { return v.Option == w.Option && (v.Option == WaySkip || v.Value == w.Value) }); {
+		case k < 0:
+			all = append(all, w)
+		case w.Option == WaySkip && !slices.Contains(strings.Split(all[k].Value, ","), w.Value):
+			all[k].Value += "," + w.Value
+		}
+	}
+	return all
+}
+
+// Unwrap gives the single errors.
+func (p *Problems) Unwrap() []error {
+	all := make([]error, len(p.All))
+	for k, e := range p.All {
+		all[k] = e
+	}
+	return all
+}
+
+// mostProblems is how many problems are listed.
+const mostProblems = 20
+
+// Text is the list with ways out as one writes a single one, and together all that are suggested.
+func (p *Problems) Text(one func(Way) string, together func([]Way) string) string {
+	var b strings.Builder
+	file := p.All[0].File
+	if file != "" {
+		b.WriteString(file + ": ")
+	}
+	fmt.Fprintf(&b, "%s to settle:", Plural(len(p.All), "problem"))
+	for _, e := range p.All[:min(len(p.All), mostProblems)] {
+		short := *e
+		if short.File == file {
+			short.File = ""
+		}
+		b.WriteString("\n- " + short.Text(one))
+	}
+	if more := len(p.All) - mostProblems; more > 0 {
+		fmt.Fprintf(&b, "\n- and %d more", more)
+	}
+	if p.Suggest != nil {
+		b.WriteString("\nCheck whether it is so, and settle all of it by: " + together(p.Suggest))
+	}
+	if p.Choices == nil {
+		return b.String()
+	}
+	choices := make([]string, len(p.Choices))
+	for k, ways := range p.Choices {
+		for j, w := range ways {
+			choices[k] += one(w)
+			if j < len(ways)-1 {
+				choices[k] += " or "
+			}
+		}
+	}
+	begin := "\nSettle all of it by a choice of: "
+	if p.Suggest != nil {
+		begin = "\nand by a choice of: "
+	}
+	return b.String() + begin + strings.Join(choices, "; ")
 }

@@ -130,7 +130,7 @@ func (p *parser) amountsBelow(j int, below []float64, m *Markers) bool {
 	return majority > 0
 }
 
-// isAmount recognises numbers, however they are written, and dates.
+// IsAmount recognises numbers, however they are written, and dates.
 func IsAmount(text []byte, decimal byte) bool {
 	if _, kind := ParseNumber(text, decimal); kind != NotNumber {
 		return true
@@ -186,10 +186,10 @@ func namelessNotes(first []string) []string {
 	return []string{fmt.Sprintf("%s without a name in the header, called by place: %s", Plural(len(called), "column"), QuoteList(called))}
 }
 
-// generatedName names column j of a file without a header: c1, c2, …
+// GeneratedName names column j of a file without a header: c1, c2, …
 func GeneratedName(j int) string { return "c" + strconv.Itoa(j+1) }
 
-// generatedNames names all columns of such a file.
+// GeneratedNames names all columns of such a file.
 func GeneratedNames(n int) []string {
 	names := make([]string, n)
 	for j := range names {

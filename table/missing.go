@@ -16,7 +16,7 @@ func DefaultMissing() []string {
 	}
 }
 
-// markers are the spellings of a missing cell: texts, and numbers by value.
+// Markers are the spellings of a missing cell: texts, and numbers by value.
 type Markers struct {
 	texts   map[string]bool
 	numbers map[float64]bool
@@ -33,7 +33,7 @@ func NewMarkers(all []string) *Markers {
 	return m
 }
 
-// ofColumn are the markers of a column, given all of a recipe: NAME=TEXT among them is the
+// OfColumn are the markers of a column, given all of a recipe: NAME=TEXT among them is the
 // spelling TEXT in the column NAME alone.
 func (m *Markers) OfColumn(name string, all []string) *Markers {
 	own := slices.Clone(all)
@@ -48,7 +48,7 @@ func (m *Markers) OfColumn(name string, all []string) *Markers {
 	return NewMarkers(own)
 }
 
-// text tells whether a text, without white space around it, is a missing cell.
+// Text tells whether a text, without white space around it, is a missing cell.
 func (m *Markers) Text(text []byte) bool {
 	if len(m.numbers) > 0 && IsPadded(text) {
 		if x, kind := ParseNumber(text, '.'); kind == Finite && m.numbers[x] {
@@ -61,10 +61,10 @@ func (m *Markers) Text(text []byte) bool {
 // HasNumbers tells whether numbers are among them.
 func (m *Markers) HasNumbers() bool { return len(m.numbers) > 0 }
 
-// number tells so of a number.
+// Number tells so of a number.
 func (m *Markers) Number(x float64) bool { return len(m.numbers) > 0 && m.numbers[x] }
 
-// allMarkers are the usual spellings and more, sorted and each once, as a recipe keeps
+// AllMarkers are the usual spellings and more, sorted and each once, as a recipe keeps
 // them.
 func AllMarkers(more []string) []string {
 	all := DefaultMissing()

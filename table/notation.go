@@ -71,7 +71,7 @@ func cutUnit(text []byte) (number []byte, unit string) {
 	return text, ""
 }
 
-// wordUnit is the word after a number, such as mg/dl or km, or nothing.
+// WordUnit is the word after a number, such as mg/dl or km, or nothing.
 func WordUnit(text []byte) string {
 	k := bytes.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("+-.,'’\u00a0\u202f 0123456789", r) })
 	if k <= 0 || len(text)-k > 16 || !bytes.ContainsAny(text[:k], "0123456789") || bytes.ContainsAny(text[k:], "0123456789\"(") {
@@ -94,7 +94,7 @@ func (n *Notation) cut(text []byte) (number []byte, unit string) {
 	return number, unit
 }
 
-// parse reads a number of this notation. The unit may be left out.
+// Parse reads a number of this notation. The unit may be left out.
 func (n *Notation) Parse(text []byte) (float64, bool) {
 	number, unit := n.cut(text)
 	if unit != "" && unit != n.Unit {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// scanned is what is found in a whole column.
+// Scan is what is found in a whole column.
 type Scan struct {
 	Table   *Table
 	Column  int
@@ -31,10 +31,10 @@ type Scan struct {
 	Distinct []float64 // the different numbers, as long as they are few
 }
 
-// fewDistinct is how many different integers may be codes.
+// FewDistinct is how many different integers may be codes.
 const FewDistinct = 10
 
-// scan makes one pass over column j.
+// NewScan makes one pass over column j.
 func NewScan(t *Table, j int, m *Markers) *Scan {
 	s := &Scan{
 		Table: t, Column: j, Cells: t.cells[j], Markers: m, Gap: -1,
@@ -127,17 +127,17 @@ func (s *Scan) sortWords() {
 	slices.SortFunc(s.Words, func(a, b uint32) int { return cmp.Compare(s.Firsts[a], s.Firsts[b]) })
 }
 
-// present is the number of cells that are not missing.
+// Present is the number of cells that are not missing.
 func (s *Scan) Present() int { return s.Numbers + s.Texts }
 
 func (s *Scan) Word(k uint32) []byte { return s.Cells.words.word(k) }
 
 func (s *Scan) Name() string { return s.Table.columns[s.Column] }
 
-// at is an Error about the first cell with a text.
+// At is an Error about the first cell with a text.
 func (s *Scan) At(k uint32) *Error { return s.Table.CellPlace(s.Firsts[k], s.Column) }
 
-// categories counts how often each value occurs, by the key it is compared by.
+// Categories counts how often each value occurs, by the key it is compared by.
 func (s *Scan) Categories() map[string]int {
 	count := make(map[string]int)
 	if s.Numbers > 0 {
@@ -151,7 +151,7 @@ func (s *Scan) Categories() map[string]int {
 	return count
 }
 
-// firstOf is the place of the first cell of a category, of which there is one.
+// FirstOf is the place of the first cell of a category, of which there is one.
 func (s *Scan) FirstOf(category string) *Error {
 	t, decimal := s.Table, s.Table.dialect.decimal
 	for i := range t.n {
@@ -186,7 +186,7 @@ func (s *Scan) byValue() map[float64]int {
 	return count
 }
 
-// different is the number of different values.
+// Different is the number of different values.
 func (s *Scan) Different() int { return len(s.Categories()) }
 
 // spelling is a text with the cells that have it.
@@ -196,7 +196,7 @@ type spelling struct {
 	code  uint32
 }
 
-// spellings lists texts with their counts, the commonest first.
+// Spellings lists texts with their counts, the commonest first.
 func (s *Scan) Spellings(codes []uint32) string {
 	const most = 5
 	all := make([]spelling, len(codes))
@@ -214,7 +214,7 @@ func (s *Scan) Spellings(codes []uint32) string {
 	return strings.Join(parts, ", ")
 }
 
-// notation finds how the texts of the column write numbers, or which of them do not
+// Notation finds how the texts of the column write numbers, or which of them do not
 // under the notation that most of them have. It is nil where few are numbers. A word
 // counts as a unit, such as mg/dl, if all of the column have it.
 func (s *Scan) Notation() (n *Notation, odd []uint32) {
@@ -275,7 +275,7 @@ func (s *Scan) suits(n *Notation, k uint32) bool {
 	return ok
 }
 
-// ambiguous finds a text that another notation reads as another number, where the
+// Ambiguous finds a text that another notation reads as another number, where the
 // decimal separator of the table is not certain.
 func (s *Scan) Ambiguous(n *Notation) (k uint32, found bool) {
 	if s.Table.dialect.sure {
@@ -296,7 +296,7 @@ func (s *Scan) Ambiguous(n *Notation) (k uint32, found bool) {
 	return 0, false
 }
 
-// dateOrders are the orders under which all texts are dates; odd are those that are
+// DateOrders are the orders under which all texts are dates; odd are those that are
 // none under the order that suits most.
 func (s *Scan) DateOrders(wanted DateOrder) (orders []DateOrder, odd []uint32) {
 	if len(s.Words) == 0 {
@@ -331,10 +331,30 @@ func (s *Scan) DateOrders(wanted DateOrder) (orders []DateOrder, odd []uint32) {
 	return orders, odd
 }
 
-// isMissing tells whether a cell of the column is missing.
+// IsMissing tells whether a cell of the column is missing.
 func (s *Scan) IsMissing(cell float64) bool {
 	if !IsText(cell) {
 		return s.Markers.Number(cell)
 	}
 	return s.Markers.Text(s.Word(TextCode(cell)))
 }
+
+// Sum is a sum and what rounding took from it.
+type Sum struct{ high, low float64 }
+
+// Plus adds without an error in the first part (Knuth's two-sum). It takes and returns
+// values, which stay in registers.
+func (s Sum) Plus(x float64) Sum {
+	sum := s.high + x
+	back := sum - s.high
+	return Sum{sum, s.low + ((s.high - (sum - back)) + (x - back))}
+}
+
+// Join adds another sum.
+func (s Sum) Join(t Sum) Sum {
+	s = s.Plus(t.high)
+	s.low += t.low
+	return s
+}
+
+func (s Sum) Value() float64 { return s.high + s.low }

@@ -81,7 +81,7 @@ type Cells struct {
 // batchCells is how many cells go into a column at a time.
 const batchCells = 1024
 
-// longestText is how many bytes a text of a source may have: as many as a row of text may.
+// LongestText is how many bytes a text of a source may have: as many as a row of text may.
 const LongestText = MaxRowBytes
 
 // cellMemory bounds what all columns of a table hold together, and the texts that are gone
@@ -225,7 +225,7 @@ func (c *Cells) Text(text []byte) {
 	c.put(cellOf(text, c.decimal, &c.to.words))
 }
 
-// cleaned is a text as a cell of a file has it: without white space around it, and with lines
+// Cleaned is a text as a cell of a file has it: without white space around it, and with lines
 // that end in one way.
 func Cleaned(text []byte) []byte {
 	text = bytes.TrimSpace(text)
@@ -344,7 +344,7 @@ func sourceDialect(s Source, f *Format) (dialect, error) {
 	return d, nil
 }
 
-// sourceNames are the names of the columns, which have to differ.
+// SourceNames are the names of the columns, which have to differ.
 func SourceNames(s Source) ([]string, error) {
 	columns := s.Columns()
 	switch {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +46,7 @@ func (t *Table) Columns() []string { return slices.Clone(t.columns) }
 // Len is the number of rows, the header not counted.
 func (t *Table) Len() int { return t.n }
 
-// place is where row i is in the columns.
+// Index is where row i is in the columns.
 func (t *Table) Index(i int) int {
 	if t.rows != nil {
 		return t.rows[i]
@@ -53,13 +54,13 @@ func (t *Table) Index(i int) int {
 	return i
 }
 
-// at is the cell of row i and column j.
+// At is the cell of row i and column j.
 func (t *Table) At(i, j int) float64 { return t.cells[j].At(t.Index(i)) }
 
 // gatheredRows is how many cells of a part of a table are gathered at a time.
 const gatheredRows = 1024
 
-// stretches are the cells of column j in the order of the rows, many at a time, each with
+// Stretches are the cells of column j in the order of the rows, many at a time, each with
 // the row it begins with. What they lie in is used again.
 func (t *Table) Stretches(j int) iter.Seq2[int, []float64] {
 	c := t.cells[j]
@@ -162,7 +163,7 @@ func (t *Table) Column(ref string) (int, error) {
 	return 0, e
 }
 
-// alike is the one of some names that looks like another, if there is one.
+// Alike is the one of some names that looks like another, if there is one.
 func Alike(names []string, other string) (int, bool) {
 	other = expr.Composed(other)
 	looks := func(name string) bool { return expr.Composed(name) == other }
@@ -187,7 +188,7 @@ func (t *Table) lowerHeader(text string) int {
 	return 0
 }
 
-// unit is what is counted to say where a row is.
+// Unit is what is counted to say where a row is.
 func (t *Table) Unit() string {
 	if t.files == nil {
 		return "line"
@@ -195,7 +196,7 @@ func (t *Table) Unit() string {
 	return "row"
 }
 
-// headerLine is the line of the text that names the columns, 0 if there is none.
+// HeaderLine is the line of the text that names the columns, 0 if there is none.
 func (t *Table) HeaderLine() int {
 	if t.header && t.files == nil {
 		return 1
@@ -208,7 +209,7 @@ func Instead(text string, names []string) string {
 	return DidYouMean(text, names) + "there are " + QuoteList(names)
 }
 
-// didYouMean asks about the names that differ from a text in case, in white space and
+// DidYouMean asks about the names that differ from a text in case, in white space and
 // signs, or in one or two letters.
 func DidYouMean(text string, names []string) string {
 	plain := func(s string) string {
@@ -251,7 +252,7 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// cell is an Error that so far says only where cell (i, j) is.
+// CellPlace is an Error that so far says only where cell (i, j) is.
 func (t *Table) CellPlace(i, j int) *Error {
 	at := t.Place(i)
 	at.Column, at.ColumnName = j+1, t.columns[j]
@@ -307,4 +308,64 @@ func (t *Table) Noting(note string) *Table {
 	s := *t
 	s.notes = append(slices.Clone(t.notes), note)
 	return &s
+}
+
+// A table of counts has a row for each kind of case, with how many there are of it. Other than a
+// weight a count is of cases that can be left out one by one, so each of them becomes a row.
+
+// Repeated is the table in which every row comes as often as the cell in a column says, up to a
+// number of rows in all. Rows of none are left out, and the column is not decided by. What kind of column
+// each of the others is, Learn finds out from rows that come once.
+func (t *Table) Repeated(column string, most int) (*Table, error) {
+	counts, err := t.Floats(column)
+	if err != nil {
+		return nil, err
+	}
+	j, _ := t.Column(column)
+	var rows []int
+	kinds := 0
+	for i, n := range counts {
+		switch {
+		case !(n >= 0) || n != math.Trunc(n):
+			return nil, t.CellPlace(i, j).Say("give whole numbers from 0 on, or make the column weights instead",
+				"%v is no number of cases", n)
+		case n > float64(most-len(rows)):
+			return nil, t.CellPlace(i, j).Say("give a sample of them", "the counts up to here are of more than %d cases", most)
+		case n > 0:
+			kinds++
+		}
+		for range int(n) {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, &Error{File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: "all counts are 0", Fix: "give a table with cases"}
+	}
+	s := t.Subset(rows)
+	s.counts = j + 1
+	s.notes = append(slices.Clone(t.notes), fmt.Sprintf("each row comes as often as %s says: %s of cases, %s", Quote(t.columns[j]), Plural(kinds, "kind"), Plural(len(rows), "case")))
+	return s, nil
+}
+
+// Counted tells whether rows come as often as a column says, see Repeated: rows that are the same
+// are different cases then, and no copies.
+func (t *Table) Counted() bool { return t.counts > 0 }
+
+// CountColumn is the number of the column that rows come as often as it says, −1 if there is none.
+func (t *Table) CountColumn() int { return t.counts - 1 }
+
+// Once is the table with every row that is repeated once, in order.
+func (t *Table) Once() *Table {
+	if t.counts == 0 {
+		return t
+	}
+	seen := make(map[int]bool)
+	var rows []int
+	for i := range t.n {
+		if place := t.Index(i); !seen[place] {
+			seen[place] = true
+			rows = append(rows, i)
+		}
+	}
+	return t.Subset(rows)
 }
