@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
@@ -221,18 +222,8 @@ type byPasses struct {
 
 // infer runs a method from the fixed point of EP. It returns its Gaussians.
 func (f induced) infer(ctx context.Context, p *Problem, method Method) (gauss.Gaussians, *byPasses, error) {
-	d := method.row(p.Len())
-	found := &byPasses{engine: f.Engine}
-	o := pass.Settings{Warm: true, Sweeps: p.opt.Sweeps, Tolerance: induceTolerance, Trace: p.traced(method), Rule: d.Rule}
-	switch {
-	case d.Rule == nil:
-		return nil, nil, inputf("method", "%s cannot be had from inducing points", method)
-	case method == EP:
-		found.status, found.objective = newStatus(f.Result.Status), f.LogEvidence
-		return f.Result.Q, found, nil
-	}
-	found.engine = f.Engine.Fork()
-	if d.Calibrated {
+	run := Passes{Method: method, Sweeps: p.opt.Sweeps, Power: p.opt.Power, Trace: p.traced(method)}
+	run.Utility = func() (factor.Utility, *mat.Dense, error) {
 		rows, tables, err := p.pointsOfUtility()
 		if err != nil {
 			return nil, nil, err
@@ -241,24 +232,65 @@ func (f induced) infer(ctx context.Context, p *Problem, method Method) (gauss.Ga
 		if err != nil {
 			return nil, nil, fmt.Errorf("utility: %w", err)
 		}
-		o.Rule = infer.Propagation{Power: p.opt.Power}
-		r, err := pass.Calibrate(ctx, found.engine, u, f.Process.At(gp.RowsOf(p.X, rows)), o)
+		return u, gp.RowsOf(p.X, rows), nil
+	}
+	r, err := run.From(ctx, f.Induced)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.Q, &byPasses{applied{status: newStatus(r.Status), objective: r.Objective}, r.Engine}, nil
+}
+
+// Passes is a run of a method with inducing points, by passes over all rows.
+type Passes struct {
+	Method Method
+	Sweeps int
+	Power  float64
+	Trace  func(pass.Step)
+	// Utility is that of calibrated methods, with the features of the points that stand for p(x).
+	Utility func() (factor.Utility, *mat.Dense, error)
+}
+
+// Passed is what it found: its Gaussians, the engine that has its sites, and the objective of the method.
+type Passed struct {
+	Q         gauss.Gaussians
+	Engine    gp.Engine
+	Status    infer.Status
+	Objective float64
+}
+
+// From runs the method from the fixed point of EP.
+func (b Passes) From(ctx context.Context, fit *search.Induced) (*Passed, error) {
+	d := b.Method.row(math.MaxInt)
+	o := pass.Settings{Warm: true, Sweeps: b.Sweeps, Tolerance: induceTolerance, Trace: b.Trace, Rule: d.Rule}
+	switch {
+	case d.Rule == nil:
+		return nil, inputf("method", "%s cannot be had from inducing points", b.Method)
+	case b.Method == EP:
+		return &Passed{fit.Result.Q, fit.Engine, fit.Result.Status, fit.LogEvidence}, nil
+	}
+	engine := fit.Engine.Fork()
+	if d.Calibrated {
+		u, points, err := b.Utility()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		found.status, found.objective = newStatus(r.Status), r.LogEvidence
-		return r.Q, found, nil
+		o.Rule = infer.Propagation{Power: b.Power}
+		r, err := pass.Calibrate(ctx, engine, u, fit.Process.At(points), o)
+		if err != nil {
+			return nil, err
+		}
+		return &Passed{r.Q, engine, r.Status, r.LogEvidence}, nil
 	}
-	r, err := pass.Settle(ctx, found.engine, o)
+	r, err := pass.Settle(ctx, engine, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	sums, err := found.engine.Look(ctx, r.Q.Naturals(), pass.Options{Rule: d.Rule}, nil)
+	sums, err := engine.Look(ctx, r.Q.Naturals(), pass.Options{Rule: d.Rule}, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	found.status, found.objective = newStatus(r.Status), pass.Objective(d.Rule, r.Q, sums.Value)
-	return r.Q, found, nil
+	return &Passed{r.Q, engine, r.Status, pass.Objective(d.Rule, r.Q, sums.Value)}, nil
 }
 
 // induceTolerance is how far the last pass of a method may move its posterior; see

@@ -20,8 +20,8 @@ type NumberCosts struct {
 	file        string // that they were read from
 }
 
-// largestNumberCost is the largest cost of a unit or a case, so that squares of sums are finite.
-const largestNumberCost = 1e100
+// LargestNumberCost is the largest cost of a unit or a case, so that squares of sums are finite.
+const LargestNumberCost = 1e100
 
 // mostUnequal is how many times a unit too little may cost one too much, or the reverse: the action is
 // a quantile, and distributions are not known to shares below a billionth.
@@ -270,8 +270,8 @@ func (s *NumberCosts) Stake(value func(column string) (float64, error)) (Stake, 
 			if err != nil {
 				return Stake{}, err
 			}
-			if !(x >= 1/largestNumberCost && x <= largestNumberCost) {
-				return Stake{}, specFault(fmt.Sprintf("give a cost above 0, from %g to %g", 1/largestNumberCost, largestNumberCost), "%s: a unit costs %v", part.name, x)
+			if !(x >= 1/LargestNumberCost && x <= LargestNumberCost) {
+				return Stake{}, specFault(fmt.Sprintf("give a cost above 0, from %g to %g", 1/LargestNumberCost, LargestNumberCost), "%s: a unit costs %v", part.name, x)
 			}
 			*part.to = x
 		}
@@ -330,8 +330,8 @@ func (s *NumberCosts) Check(stake Stake, d Distribution, outcomes []float64) err
 	for k := range n {
 		a := tried[k*(len(tried)-1)/max(n-1, 1)]
 		for _, y := range outcomes {
-			if c := stake.Cost(a, y); !(c >= 0 && c <= largestNumberCost) {
-				return s.fault(fmt.Sprintf("write costs, which are from 0 to %g", largestNumberCost), "the cost of action %v under outcome %v is %v", a, y, c)
+			if c := stake.Cost(a, y); !(c >= 0 && c <= LargestNumberCost) {
+				return s.fault(fmt.Sprintf("write costs, which are from 0 to %g", LargestNumberCost), "the cost of action %v under outcome %v is %v", a, y, c)
 			}
 		}
 	}

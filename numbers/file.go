@@ -97,6 +97,9 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	case h.Summary.Rows != h.Recipe.Rows || h.Summary.Inducing < 0 || h.Summary.Inducing == 0 && (h.Summary.Effects != nil || h.Summary.Noise != nil):
 		return nil, errors.New("its recipe and its summary contradict each other")
 	}
+	if err := checkMethod(h.Summary.Method, h.Summary.Inducing > 0); err != nil {
+		return nil, err
+	}
 	for _, l := range h.Noise {
 		if !(math.Abs(l) <= 40) {
 			return nil, fmt.Errorf("its noise has the logarithm %v", l)
@@ -170,7 +173,11 @@ func (m *Model) read(r *modelfile.Reader, h *header) error {
 	if err != nil {
 		return err
 	}
-	m.posterior, err = posterior.NewFull(context.Background(), process, posterior.Latent{}, sites, nil)
+	calibration, err := r.Calibration(modelfile.Whole, m.recipe.Rows)
+	if err != nil {
+		return err
+	}
+	m.posterior, err = posterior.NewFull(context.Background(), process, posterior.Latent{}, sites, calibration)
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/indices"
@@ -92,6 +93,9 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	if err != nil {
 		return nil, err
 	}
+	if err := checkMethod(o.Method, p.opt.Induces(p.Len())); err != nil {
+		return nil, err
+	}
 	if err := p.weigh(t); err != nil {
 		return nil, err
 	}
@@ -148,8 +152,6 @@ func (p *Problem) weigh(t *table.Table) (err error) {
 // checkOptions refuses options that are for categories.
 func checkOptions(o lossep.Options) error {
 	switch {
-	case o.Method != "" && o.Method != lossep.EP:
-		return inputf("method", "outcomes that are numbers are fitted by %s alone so far; leave the method out", lossep.EP)
 	case o.Likelihood.Name != "" && o.Likelihood.Name != "probit":
 		return inputf("likelihood", "%s is for two outcomes; for a number the noise is chosen by the evidence", o.Likelihood.Name)
 	case o.Power != 0 && o.Power != 1:
@@ -196,7 +198,7 @@ func (p *Problem) FitBytes() float64 {
 	if p.opt.Induces(p.Len()) {
 		return most
 	}
-	return min(most, lossep.EP.FitBytes(p.Len())+3*8*float64(p.Len())*float64(p.coding.Len()))
+	return min(most, p.method().FitBytes(p.Len())+3*8*float64(p.Len())*float64(p.coding.Len()))
 }
 
 // Len is the number of training rows.
@@ -329,7 +331,7 @@ func (p *Problem) fit(ctx context.Context, shape Shape, family Family, tried []S
 	m := &Model{
 		recipe: p.Recipe, coding: p.coding, costs: p.Costs, kept: p.kept, shape: shape,
 		x: p.X, values: p.Values, weights: p.Weights, examples: p.examples,
-		summary: Summary{Version: lossep.Version, Rows: p.Len(), Seed: p.opt.Seed, Shapes: tried},
+		summary: Summary{Version: lossep.Version, Rows: p.Len(), Seed: p.opt.Seed, Shapes: tried, Method: p.method()},
 	}
 	of := &terms{y: shape.Transform.all(p.Values), weights: p.Weights, family: family}
 	var err error
@@ -367,6 +369,7 @@ func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
 		candidates = []search.Candidate{{Name: "given", Kernel: p.opt.Kernel}}
 	}
 	var best *search.Fit
+	var found *terms
 	var fault error
 	for _, c := range candidates {
 		if c.PerColumn && p.coding.Len() == 1 {
@@ -393,19 +396,29 @@ func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
 		one := search.Tried{Name: c.Name, Kernel: fit.Process.Kernel().String(), LogPredictive: mean(fit.EP.LogPredictive), LogEvidence: fit.EP.LogEvidence, Search: fit.Record()}
 		m.summary.Candidates = append(m.summary.Candidates, one)
 		if best == nil || one.LogPredictive > mean(best.EP.LogPredictive) {
-			best, m.family, m.summary.Search = fit, again.family, one.Search
+			best, found, m.summary.Search = fit, again, one.Search
 		}
 	}
 	if best == nil {
 		return fault
 	}
-	m.summary.status(best.EP.Status)
-	m.summary.LogEvidence = best.EP.LogEvidence
-	var err error
-	if m.posterior, err = posterior.NewFull(ctx, best.Process, posterior.Latent{}, best.EP.Sites.Terms, nil); err != nil {
+	m.family, m.summary.LogEvidence = found.family, best.EP.LogEvidence
+	r, err := p.apply(ctx, m, best.Process, found, &best.EP.Result)
+	if err != nil {
 		return err
 	}
-	return p.leaveOneOut(m, best.EP.Cavities)
+	m.summary.status(r.Status)
+	m.summary.Objective = r.LogEvidence
+	full, err := posterior.NewFull(ctx, best.Process, posterior.Latent{}, r.Sites.Terms, r.Calibration())
+	if err != nil {
+		return err
+	}
+	m.posterior = full
+	left := make([]gauss.Scalar, p.Len())
+	if !full.Cavities(func(i int, mean, variance float64) { left[i] = gauss.ScalarFromMoments(mean, variance) }) {
+		return nil
+	}
+	return p.leaveOneOut(m, left)
 }
 
 func mean(x []float64) float64 {

@@ -13,6 +13,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
@@ -68,17 +69,23 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 	m.family = of.family
 	m.summary.Inducing, m.summary.LogEvidence, m.summary.Search = fit.Process.Dim(), fit.LogEvidence, fit.Record(p.Len())
 	m.summary.Effects = modelfile.EffectsOf(fit.Process.Effects(), lossep.EntryNames(p.Recipe))
-	m.summary.status(fit.Result.Status)
+	found, err := p.applyByPasses(ctx, m, fit)
+	if err != nil {
+		return err
+	}
+	m.summary.status(found.Status)
+	m.summary.Objective = found.Objective
 	var sites []gauss.Scalar
 	if lossep.KeepsRows(p.Len(), p.coding.Len(), 1) {
-		if sites, err = fit.Engine.Sites(ctx); err != nil {
+		if sites, err = found.Engine.Sites(ctx); err != nil {
 			return err
 		}
 	} else {
 		m.x, m.values, m.weights, m.kept = nil, nil, nil, lossep.CostColumns{}
 	}
-	m.posterior = posterior.NewInducing(fit.Process, posterior.Latent{}, fit.Result.Q[0], sites)
-	left, err := leftOut(ctx, fit.Engine, fit.Result.Q, added, p.Len())
+	m.posterior = posterior.NewInducing(fit.Process, posterior.Latent{}, found.Q[0], sites)
+	d, _ := methods.Named(string(p.method()))
+	left, err := leftOut(ctx, found.Engine, found.Q, d.Rule, added, p.Len())
 	if err != nil {
 		return err
 	}
@@ -90,9 +97,9 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 }
 
 // leftOut is what is known of every row without it, by a pass over all of them.
-func leftOut(ctx context.Context, engine gp.Engine, q gauss.Gaussians, added *effects.Fit, rows int) ([]gauss.Scalar, error) {
+func leftOut(ctx context.Context, engine gp.Engine, q gauss.Gaussians, rule infer.Rule, added *effects.Fit, rows int) ([]gauss.Scalar, error) {
 	left := make([]gauss.Scalar, rows)
-	_, err := engine.Look(ctx, q.Naturals(), pass.Options{Rule: infer.Propagation{}}, func(i int, mean, variance []float64) {
+	_, err := engine.Look(ctx, q.Naturals(), pass.Options{Rule: rule}, func(i int, mean, variance []float64) {
 		at := effects.Moment{Mean: mean[0], Variance: variance[0]}
 		if added != nil {
 			change := added.Without(i, 0)

@@ -42,7 +42,10 @@ type Summary struct {
 	Version     string         `json:"version"`
 	Rows        int            `json:"rows"`
 	Seed        uint64         `json:"seed"`
-	LogEvidence float64        `json:"log_evidence"` // of the transformed outcomes
+	Method      lossep.Method  `json:"method,omitempty"`          // none in files from before there were several
+	LogEvidence float64        `json:"log_evidence"`              // of the transformed outcomes, by expectation propagation
+	Objective   float64        `json:"objective"`                 // of the method, which may be that
+	Ceiling     float64        `json:"utility_ceiling,omitempty"` // of calibrated methods: utility is this less the cost
 	Converged   bool           `json:"converged"`
 	Status      string         `json:"status"`
 	Inducing    int            `json:"inducing,omitempty"` // points
@@ -223,6 +226,7 @@ func (m *Model) Results() []string {
 	lines := []string{
 		fmt.Sprintf("outcome     %s, with %s", m.shape.Transform.String(), m.noise()),
 		"kernel      " + m.recipe.NameEntries(m.Kernel()),
+		m.methodLine(),
 	}
 	if len(s.Shapes) > 1 {
 		lines = append(lines, "chosen      "+m.reason())

@@ -16,7 +16,6 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/numbers"
-	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
 
@@ -41,17 +40,23 @@ func smooth(a, b float64) float64 { return math.Sin(1.5*a) + 0.5*b }
 
 func fit(t testing.TB, data *table.Table, kernel, costs string) (*numbers.Problem, *numbers.Model) {
 	t.Helper()
+	return fitBy(t, data, lossep.Options{Kernel: kernel}, costs)
+}
+
+func fitBy(t testing.TB, data *table.Table, o lossep.Options, costs string) (*numbers.Problem, *numbers.Model) {
+	t.Helper()
+	o.Data.Target, o.Seed = "y", 1
 	spec, err := decision.ParseNumberCosts(costs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := numbers.Prepare(data, lossep.Options{Data: recipe.Options{Target: "y"}, Kernel: kernel, Seed: 1}, spec)
+	p, err := numbers.Prepare(data, o, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, err := p.Fit(context.Background())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(o.Method, err)
 	}
 	return p, m
 }
@@ -124,9 +129,17 @@ func noisy(t *testing.T, n int, seed uint64) *table.Table {
 }
 
 // With normal noise everything is exact regression: the action is the quantile, and its cost that of the
-// normal distribution.
+// normal distribution. So it is by every method, but Loss-VI, whose Gaussian has the utility in it.
 func TestNormalNoiseIsExactRegression(t *testing.T) {
-	p, m := fit(t, noisy(t, 60, 3), "rbf + constant", "under=3,over=1")
+	for _, method := range numbers.Methods() {
+		if method != lossep.LossVI {
+			t.Run(string(method), func(t *testing.T) { isExactRegression(t, method) })
+		}
+	}
+}
+
+func isExactRegression(t *testing.T, method lossep.Method) {
+	p, m := fitBy(t, noisy(t, 60, 3), lossep.Options{Kernel: "rbf + constant", Method: method}, "under=3,over=1")
 	isRegression(t, m, p.X, p.Values, nil, 1e-9)
 	x := mat.NewDense(3, 2, []float64{0, 0, 0.7, -1.2, 3, 3})
 	got, err := m.Predict(x)
@@ -244,18 +257,14 @@ func TestCounts(t *testing.T) {
 // A model is the same after it was written and read.
 func TestFile(t *testing.T) {
 	data := drawn(t, 80, 9, func(a, b float64, rng *rand.Rand) float64 { return math.Exp(smooth(a, b) + 0.2*rng.NormFloat64()) })
-	for _, inducing := range []int{0, 20} {
-		spec, err := decision.ParseNumberCosts("under=2+a*a,over=1")
-		if err != nil {
-			t.Fatal(err)
+	for k := range 2 * len(numbers.Methods()) {
+		method, inducing := numbers.Methods()[k/2], k%2*20
+		if method == lossep.LossVI && inducing > 0 {
+			continue
 		}
-		p, err := numbers.Prepare(data, lossep.Options{Data: recipe.Options{Target: "y"}, Kernel: "matern32 + constant", Inducing: inducing, Seed: 1}, spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := p.Fit(context.Background())
-		if err != nil {
-			t.Fatal(err)
+		_, m := fitBy(t, data, lossep.Options{Method: method, Kernel: "matern32 + constant", Inducing: inducing}, "under=2+a*a,over=1")
+		if got := m.Method(); got != method || !m.Summary().Converged || (m.Summary().Ceiling > 0) != method.Calibrated() {
+			t.Errorf("%s with %d points: %s, %+v", method, inducing, got, m.Summary())
 		}
 		var file bytes.Buffer
 		if err := m.Write(&file); err != nil {

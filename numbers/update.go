@@ -47,6 +47,8 @@ func (m *Model) Update(ctx context.Context, more *table.Table, o lossep.UpdateOp
 		if err = p.splitKernel(); err == nil {
 			next, err = p.fit(ctx, m.shape, m.family, m.summary.Shapes)
 		}
+	case m.summary.Inducing > 0 && m.Method() != lossep.EP:
+		return nil, inputf("method", "a model by %s with inducing points is not updated with its kernel; have the kernel searched for again (refit kernel), or fit by %s", m.Method(), lossep.EP)
 	case m.summary.Inducing > 0:
 		next, err = m.updateInducing(ctx, p, c)
 	default:
@@ -98,7 +100,7 @@ func (m *Model) problem(c *lossep.Change[float64], joining *Problem, o lossep.Up
 		Recipe: &r, X: all.X, Values: all.Outcomes, Weights: all.Weights, Costs: m.costs, coding: m.coding,
 		at: func(int) *table.Error { return new(table.Error) },
 		opt: lossep.Options{
-			Kernel: m.Kernel(), Seed: m.summary.Seed, MaxMemory: o.MaxMemory, Progress: o.Progress,
+			Kernel: m.Kernel(), Method: m.Method(), Seed: m.summary.Seed, MaxMemory: o.MaxMemory, Progress: o.Progress,
 			Inducing: lossep.NoInducing, MaxRows: max(r.Rows, lossep.DefaultMaxRows),
 		},
 	}
@@ -127,14 +129,20 @@ func (m *Model) updateFull(ctx context.Context, p *Problem, c *lossep.Change[flo
 	p.tell("expectation propagation", 0, 0)
 	next := *m
 	next.recipe, next.x, next.values, next.weights, next.kept = p.Recipe, p.X, p.Values, p.Weights, p.kept
-	process, _, ep, err := c.Full(ctx, m.posterior.Kernel(), gp.CasesOf(m.terms(c.All())), p.X, m.posterior.State().Sites, methods.Options{Schedule: infer.Parallel, Seed: m.summary.Seed})
+	of := m.terms(c.All())
+	process, _, ep, err := c.Full(ctx, m.posterior.Kernel(), gp.CasesOf(of), p.X, m.posterior.State().Sites, methods.Options{Schedule: infer.Parallel, Seed: m.summary.Seed})
 	if err != nil {
 		return nil, err
 	}
-	if next.posterior, err = posterior.NewFull(ctx, process, posterior.Latent{}, ep.Sites.Terms, nil); err != nil {
+	r, err := p.apply(ctx, &next, process, of, ep)
+	if err != nil {
 		return nil, err
 	}
-	next.updated(p.Len(), ep.LogEvidence, ep.Status)
+	if next.posterior, err = posterior.NewFull(ctx, process, posterior.Latent{}, r.Sites.Terms, r.Calibration()); err != nil {
+		return nil, err
+	}
+	next.updated(p.Len(), ep.LogEvidence, r.Status)
+	next.summary.Objective = r.LogEvidence
 	if err := next.checkPredictions(); err != nil || p.stakes == nil {
 		return &next, err
 	}
@@ -192,5 +200,5 @@ func (m *Model) cavities(ctx context.Context) (left []gauss.Scalar, err error) {
 		return nil, err
 	}
 	engine := gp.NewEngine(process, process.Shards(m.x, of, nil, 0), state.Sites)
-	return leftOut(ctx, engine, state.Functions, added, len(m.values))
+	return leftOut(ctx, engine, state.Functions, infer.Propagation{}, added, len(m.values))
 }

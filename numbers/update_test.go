@@ -172,3 +172,18 @@ func TestUpdateRefuses(t *testing.T) {
 		t.Errorf("no row is left: %v", err)
 	}
 }
+
+// A model by any method is that of a fit to all rows by its kernel: with normal noise it is exact regression.
+func TestUpdateByEveryMethod(t *testing.T) {
+	data := noisy(t, 60, 3)
+	for _, method := range numbers.Methods() {
+		_, m := fitBy(t, between(data, 0, 50), lossep.Options{Kernel: "rbf + constant", Method: method}, "under=3,over=1")
+		next := updated(t, m, between(data, 50, 60), lossep.UpdateOptions{})
+		if next.Method() != method || (next.Summary().Ceiling > 0) != method.Calibrated() {
+			t.Errorf("%s: %+v", method, next.Summary())
+		}
+		if x, y := rowsOf(t, m, data); method != lossep.LossVI {
+			isRegression(t, next, x, y, nil, 1e-8)
+		}
+	}
+}

@@ -15,7 +15,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/jsonappend"
 	"github.com/lossep/lossep/numbers"
@@ -137,7 +136,7 @@ func describeNumbers(m *served, examples []map[string]any) (*ModelDescription, e
 		examples = exampleRows(model, model.Costs().Columns())
 	}
 	return &ModelDescription{
-		Name: m.name, Kind: string(service.Number), Method: string(lossep.EP), Likelihood: model.Shape().Noise, Kernel: model.Kernel(),
+		Name: m.name, Kind: string(service.Number), Method: string(model.Method()), Likelihood: model.Shape().Noise, Kernel: model.Kernel(),
 		Rows: model.Summary().Rows, Features: learned.Dim(), Version: model.Summary().Version, Digest: m.digest,
 		Target: TargetColumn{Name: learned.Target.Column}, Columns: columnsOf(learned, model.Costs().Columns(), examples),
 		Utility: costs, Rule: model.Costs().String(), Number: summary, ExampleRows: examples,
@@ -220,7 +219,7 @@ func parseNumberCosts(m *numbers.Model, raw []byte) (costs *decision.NumberCosts
 func (m *served) begin() []byte {
 	b := jsonappend.Text(append([]byte(nil), `{"model":`...), m.name)
 	b = jsonappend.Text(append(b, `,"model_version":`...), m.version())
-	b = jsonappend.Text(append(b, `,"method":`...), string(lossep.EP))
+	b = jsonappend.Text(append(b, `,"method":`...), string(m.numbers.Method()))
 	return jsonappend.Text(append(b, `,"outcome":`...), m.Recipe().Target.Column)
 }
 

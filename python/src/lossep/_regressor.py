@@ -80,6 +80,8 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         outcome for each of some named actions. Columns of X may stand in all of them. Without any, every unit off costs 1.
     kernel : str, optional
         Covariance function in the command's language, such as ``"rbf(ard) + linear"``.
+    method : str, optional
+        ``"ep"``, ``"loss-ep"``, ``"vi"``, ``"loss-vi"`` or ``"laplace"``.
     inducing : int, "auto" or "none", optional
         Inducing points from which many rows are seen.
     weights, groups, categorical, ordered, missing, missing_markers, scaling, standardize, drop, features, dates, max_rows
@@ -125,6 +127,7 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         cost: str | Mapping[str, Any] | None = None,
         *,
         kernel: str | None = None,
+        method: str | None = None,
         inducing: int | str | None = None,
         weights: str | None = None,
         groups: str | None = None,
@@ -144,6 +147,7 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
     ) -> None:
         self.cost = cost
         self.kernel = kernel
+        self.method = method
         self.inducing = inducing
         self.weights = weights
         self.groups = groups

@@ -1,0 +1,141 @@
+package numbers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/methods"
+	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
+)
+
+// Methods are those that models of numbers are fitted by: those of the table that end with a Gaussian of their own.
+func Methods() (all []lossep.Method) {
+	for _, d := range methods.List(func(d methods.Method) bool { return d.Kept && !d.Refines() }) {
+		all = append(all, lossep.Method(d.Name))
+	}
+	return all
+}
+
+// mostPoints is the most training rows that stand for p(x), and calibrationDraws how many draws Loss-VI has: expected
+// costs of numbers take far longer than those of categories.
+const (
+	mostPoints       = 200
+	calibrationDraws = 128
+)
+
+// method is by what the posterior is found.
+func (p *Problem) method() lossep.Method { return cmp.Or(p.opt.Method, lossep.EP) }
+
+// points are the rows that stand for p(x) in the utility.
+func (p *Problem) points() []int { return search.Sample(p.Len(), mostPoints, p.opt.Seed) }
+
+// utility is that of acting at the points, whose values are N(mean, variance) by expectation propagation.
+func (p *Problem) utility(m *Model, rows []int, mean, variance []float64) (*utility, error) {
+	stakes := p.stakes
+	if len(stakes) > 1 {
+		stakes = indices.Take(stakes, rows)
+	}
+	u := newUtility(m.family, &m.shape.Transform, stakes, ceilingTimes, mean, variance)
+	if p.Weights != nil {
+		u.weights = indices.Take(p.Weights, rows)
+		floats.Scale(1/floats.Sum(u.weights), u.weights)
+	}
+	if !(u.ceiling > 0 && u.ceiling <= decision.LargestNumberCost) {
+		return nil, inputf("method", "the costs expected of the best actions are %v at most, from which no utility can be made; use %s", u.ceiling/ceilingTimes, p.method().Plain())
+	}
+	m.summary.Ceiling = u.ceiling
+	return u, nil
+}
+
+// apply runs the method on the full process, from the fixed point of expectation propagation.
+func (p *Problem) apply(ctx context.Context, m *Model, process *gp.Process, of gp.Terms, ep *infer.Result) (*infer.Result, error) {
+	if p.method() == lossep.EP {
+		return ep, nil
+	}
+	d, _ := methods.Named(string(p.method()))
+	p.tell(d.Title, 0, ep.LogEvidence)
+	model := gp.CasesOf(of).Model(process)
+	if d.Calibrated {
+		if p.stakes == nil {
+			return nil, inputf("utility", "costs are made of %s, which is missing in some of the training rows; fit again", table.QuoteList(p.Costs.Columns()))
+		}
+		rows := p.points()
+		model.Points = process.At(gp.RowsOf(p.X, rows))
+		mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
+		ep.Moments(model.Points, mean, variance)
+		var err error
+		if model.Utility, err = p.utility(m, rows, mean, variance); err != nil {
+			return nil, err
+		}
+	}
+	return d.Fit(ctx, model, methods.Options{Start: &ep.Sites, Draws: calibrationDraws, Seed: p.opt.Seed})
+}
+
+// applyByPasses does so with inducing points.
+func (p *Problem) applyByPasses(ctx context.Context, m *Model, fit *search.Induced) (*lossep.Passed, error) {
+	run := lossep.Passes{Method: p.method(), Sweeps: p.opt.Sweeps, Trace: func(s pass.Step) { p.tell(string(p.method()), s.Number, s.Objective) }}
+	run.Utility = func() (factor.Utility, *mat.Dense, error) {
+		rows := p.points()
+		x := gp.RowsOf(p.X, rows)
+		mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
+		fit.Result.Q[0].Predict(fit.Process.At(x), mean, variance, new(gauss.Workspace))
+		u, err := p.utility(m, rows, mean, variance)
+		return u, x, err
+	}
+	return run.From(ctx, fit)
+}
+
+// methodLine says by what the posterior was found, and what it is calibrated to.
+func (m *Model) methodLine() string {
+	d, _ := methods.Named(string(m.Method()))
+	line := fmt.Sprintf("method      %s", d.Title)
+	if d.Objective != "" {
+		line += fmt.Sprintf("; %s %.6g", d.Objective, m.summary.Objective)
+	}
+	if d.Calibrated {
+		line += fmt.Sprintf("; utility of a row: %.6g less its cost, %g times the largest cost expected of the best action in a row", m.summary.Ceiling, ceilingTimes)
+	}
+	return line
+}
+
+// Method is by what the posterior was found.
+func (m *Model) Method() lossep.Method { return cmp.Or(m.summary.Method, lossep.EP) }
+
+// checkMethod refuses methods that are not for numbers, or not for so many rows.
+func checkMethod(method lossep.Method, induces bool) error {
+	of := Methods()
+	if induces {
+		of = slices.DeleteFunc(of, func(m lossep.Method) bool { d, _ := methods.Named(string(m)); return d.Rule == nil })
+	}
+	switch {
+	case method == "" || slices.Contains(of, method):
+		return nil
+	case induces:
+		return inputf("method", "%s cannot be had from inducing points where the outcome is a number; choose one of %s", method, names(of))
+	}
+	return inputf("method", "%s is not for outcomes that are numbers; choose one of %s", method, names(of))
+}
+
+// names lists methods.
+func names(of []lossep.Method) string {
+	var all []string
+	for _, m := range of {
+		all = append(all, string(m))
+	}
+	return strings.Join(all, ", ")
+}
