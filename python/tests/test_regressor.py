@@ -46,6 +46,14 @@ def test_decisions_are_quantiles(demand) -> None:
     np.testing.assert_allclose(squares.action, model.predict(X), rtol=1e-5)  # to the root of what costs are known to
 
 
+def test_methods(demand) -> None:
+    X, y, model = demand
+    other = lossep.LossepRegressor("under=15,over=5", kernel="linear + constant", method="laplace").fit(X, y)
+    np.testing.assert_allclose(other.decide(X).action, model.decide(X).action, rtol=1e-6)  # the noise is normal
+    with pytest.raises(ValueError, match="method.*corrected is not for outcomes that are numbers"):
+        lossep.LossepRegressor(method="corrected").fit(X, y)
+
+
 def test_updates(demand) -> None:
     X, y, _ = demand
     half = lossep.LossepRegressor("under=15,over=5", kernel="linear + constant").fit(X[:60], y[:60])
