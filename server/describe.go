@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
@@ -210,5 +211,15 @@ func (s *Server) describeModel(x *exchange) error {
 		return err
 	}
 	x.writeJSON(m.description)
+	return nil
+}
+
+// MethodList is the table of methods.
+type MethodList struct {
+	Methods []methods.Method `json:"methods"`
+}
+
+func (s *Server) listMethods(x *exchange) error {
+	x.writeJSON(MethodList{Methods: methods.List(nil)})
 	return nil
 }

@@ -2,9 +2,11 @@ package command
 
 import (
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lossep/lossep/internal/notices"
 	"github.com/lossep/lossep/service"
 )
 
@@ -29,4 +31,43 @@ func newShow() *cobra.Command {
 		})
 	}
 	return c
+}
+
+func newLicences() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "licences",
+		Aliases: []string{"licenses"},
+		Short:   "Print third-party licences",
+		Long: `Print the licence notices of all third-party parts of the program: Go modules, the Go standard
+library, JavaScript libraries and fonts. With --format json, print a list with versions and
+licences.`,
+		Example: "  lossep licences",
+		Args:    noArguments,
+	}
+	var format format
+	addOwn(c.Flags(), service.Options{formatOption(&format, "output format")})
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if format == "json" {
+			return writeJSON(c.OutOrStdout(), dependencies())
+		}
+		_, err := io.WriteString(c.OutOrStdout(), notices.Texts)
+		return err
+	}
+	return c
+}
+
+// dependency is something that others wrote.
+type dependency struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Licence string `json:"licence"` // by SPDX, several joined by +
+}
+
+func dependencies() (all []dependency) {
+	for line := range strings.Lines(notices.Dependencies) {
+		if part := strings.Fields(line); len(part) == 3 {
+			all = append(all, dependency{part[0], part[1], part[2]})
+		}
+	}
+	return all
 }
