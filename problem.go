@@ -200,11 +200,8 @@ func (p *Problem) tuned(logs []float64) *Problem {
 // where there can be none, and of more than two outcomes, where passes with them take too long.
 func (p *Problem) splitKernel(asked string) (err error) {
 	why := ""
-	switch {
-	case !p.opt.Induces(p.Len()):
+	if !p.opt.Induces(p.Len()) {
 		why = "effects are learnt beside inducing points; let there be some"
-	case p.opt.Elsewhere != nil:
-		why = "effects are learnt on one machine; leave them out where rows are gone over elsewhere"
 	}
 	if p.opt.Kernel == AutoKernel && why == "" && !several(p.Recipe) {
 		p.effects = &EffectTerms{texts: []string{AutoEffects}, auto: true}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
@@ -150,6 +151,11 @@ func (p *Part) slice(from, to int) *Part {
 
 // Shard is the part as a process sees it.
 func (p *Part) Shard(process *gp.Inducing) pass.Rows { return process.Shard(p.inputs, p.terms) }
+
+// Effects is the part as effects see it.
+func (p *Part) Effects() *effects.Shard {
+	return effects.NewShard(len(p.terms.labels), func() (*mat.Dense, effects.Terms, error) { return p.inputs, p.terms, nil })
+}
 
 // columns is the form of encoded rows, for kernels.
 func columns(c *recipe.Coding) kernel.Columns {

@@ -36,6 +36,16 @@ func (s Set) Trained(x *mat.Dense) (sums []Moment) {
 	return sums
 }
 
+// TakeOut takes the sums of effects, of all functions row by row, out of the means and variances of values, of one
+// function after the other.
+func TakeOut(sums []Moment, functions int, mean, variance []float64) {
+	n := len(mean) / functions
+	for i, w := range sums {
+		at := i%functions*n + i/functions
+		mean[at], variance[at] = mean[at]-w.Mean, max(0, variance[at]-w.Variance)
+	}
+}
+
 // Functions is how many functions have effects of their own: one where there are none.
 func (s Set) Functions() int {
 	if len(s) == 0 {

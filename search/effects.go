@@ -211,13 +211,8 @@ func (b *both) moments(ctx context.Context) error {
 	if !here {
 		return b.induced.Engine.(Rest).Rest(ctx, b.induced.Result.Q)
 	}
-	k := len(b.induced.Result.Q)
-	n := len(to.Offset) / k
 	b.induced.Engine.(viewed).Predict(b.induced.Result.Q, to.Offset, to.Spread)
-	for i, w := range b.sums { // the functions of a row one after the other
-		at := i%k*n + i/k
-		to.Offset[at], to.Spread[at] = to.Offset[at]-w.Mean, max(0, to.Spread[at]-w.Variance)
-	}
+	effects.TakeOut(b.sums, len(b.induced.Result.Q), to.Offset, to.Spread)
 	return nil
 }
 

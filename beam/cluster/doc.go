@@ -11,6 +11,9 @@
 // number of workers, in whatever order they work and however often one is tried again, and
 // the same as that of one process.
 //
+// Effects of groups are learnt likewise: their tasks of package effects are jobs, and workers keep what these need of
+// every row beside its site.
+//
 // Sums go through files and not through the pipeline: on every engine a file is the only
 // way from a worker to the driver, and so nothing is shuffled but the elements. Files are
 // written beside where they go and renamed, or by stores that show whole objects only.

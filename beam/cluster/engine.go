@@ -8,8 +8,6 @@ import (
 	"os"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
@@ -43,7 +41,8 @@ type Driver struct {
 	memory   int64
 	lock     *os.File // of the folder, nil if it cannot be locked
 
-	count int // passes so far
+	count   int // passes so far
+	effects effectRows
 }
 
 // NewDriver makes the passes of a fit by a folder, where those that were finished before for
@@ -57,6 +56,7 @@ func NewDriver(ctx context.Context, f command.Fit, o Options) (*Driver, error) {
 	if rows != f.Training.Rows {
 		return nil, &table.Error{File: f.Table.Name(), Msg: fmt.Sprintf("there are %d rows, and %d to be fitted to", rows, f.Training.Rows), Fix: "take out rows that count nothing, and leave files alone while they are fitted to"}
 	}
+	d.effects.driver = d
 	d.shards = cut(f.Table, every(f.Training.ShardRows, rows))
 	if err := d.begin(ctx); err != nil {
 		_ = d.Close() // the first error is the one to tell
@@ -199,24 +199,28 @@ func (e *engine) Pass(ctx context.Context, q gauss.Naturals, o pass.Options) (*p
 	if e.next != "" {
 		e.driver.store.remove(ctx, e.next, "*.sites")
 	}
-	got, name, err := e.run(ctx, &job{Operation: over, Options: o, q: q[0]})
+	got, at, err := e.run(ctx, &job{Operation: over, Options: o, q: q[0]})
 	if err != nil {
 		return nil, err
 	}
-	e.next = name
+	e.next = at.Pass
 	return got.Sums, nil
 }
 
 // Look implements pass.Engine.
 func (e *engine) Look(ctx context.Context, q gauss.Naturals, o pass.Options, see pass.See) (*pass.Sums, error) {
-	got, name, err := e.run(ctx, &job{Operation: look, Options: o, q: q[0], See: see != nil})
+	j := &job{Operation: look, Options: o, q: q[0], See: see != nil}
+	if e.process.Effects() != nil && see != nil { // whose part in a row is left out with it
+		j.Terms = e.driver.effects.terms
+	}
+	got, at, err := e.run(ctx, j)
 	if err != nil || see == nil {
 		return got.sums(), err
 	}
 	d := e.driver
 	first := 0
 	for _, r := range d.shards {
-		f, err := d.store.readTensors(ctx, name, shardName(r.Number, "seen"))
+		f, err := d.store.readTensors(ctx, at.Pass, shardName(r.Number, "seen"))
 		if err != nil {
 			return nil, &pass.EngineError{Err: err}
 		}
@@ -278,34 +282,39 @@ func (r *found) sums() *pass.Sums {
 	return r.Sums
 }
 
+// run does a job to the rows as the process sees them.
+func (e *engine) run(ctx context.Context, j *job) (*found, written, error) {
+	j.Kernel, j.Sites, j.z, j.set = e.process.Kernel().String(), e.sites, e.process.Points(), e.process.Effects()
+	return e.driver.run(ctx, j)
+}
+
 // run does a job to all shards, unless that was done before, and adds up what they come to.
-func (e *engine) run(ctx context.Context, j *job) (*found, string, error) {
-	d := e.driver
+func (d *Driver) run(ctx context.Context, j *job) (*found, written, error) {
 	d.count++
 	name := fmt.Sprintf("%06d-%s", d.count, j.Operation)
 	j.Program = programVersion()
-	j.Kernel, j.Sites, j.z = e.process.Kernel().String(), e.sites, e.process.Points()
 	content, key, err := j.encode()
 	if err != nil {
-		return nil, name, err
+		return nil, written{}, err
 	}
+	at := written{name, key}
 	if f, err := d.store.readTensors(ctx, name, "total"); err == nil {
 		if got, err := readFound(f, key); err == nil && got != nil {
-			return got, name, nil
+			return got, at, nil
 		}
 	}
 	start := time.Now()
 	got, bytes, err := d.compute(ctx, name, key, content)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, name, ctx.Err()
+			return nil, at, ctx.Err()
 		}
-		return nil, name, &pass.EngineError{Err: err}
+		return nil, at, &pass.EngineError{Err: err}
 	}
 	if d.opt.Passed != nil {
 		d.opt.Passed(Passed{name, time.Since(start), bytes})
 	}
-	return got, name, nil
+	return got, at, nil
 }
 
 // mostTries is how often a pass is tried when it is the engine that fails: a job server that
@@ -345,12 +354,18 @@ func (d *Driver) compute(ctx context.Context, name, key string, job []byte) (tot
 		}
 		size += bytes
 		if total == nil {
+			if total = part; part.Sums == nil {
+				continue
+			}
 			total = &found{Sums: pass.NewSums(1, part.Change.Dim()), gradient: make([]float64, len(part.gradient))}
 		}
-		total.Add(part.Sums)
-		floats.Add(total.gradient, part.gradient)
+		total.add(part)
 	}
-	if err := d.store.writeTensors(ctx, total.file(key), name, "total"); err != nil {
+	all, err := total.file(key)
+	if err == nil {
+		err = d.store.writeTensors(ctx, all, name, "total")
+	}
+	if err != nil {
 		return nil, 0, err
 	}
 	d.store.remove(ctx, name, "*.sums")

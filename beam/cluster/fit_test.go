@@ -114,7 +114,7 @@ func fitArgs(folder, model string, more ...string) []string {
 // with files and within them, and for methods that make passes of their own.
 func TestFitIsThatOfOneProcess(t *testing.T) {
 	folder := tableOf(t, 9_000, 5_400, 12_000)
-	// The default of one process without its effects, which Beam has not.
+	// The default without its effects, for time.
 	const smooth = "matern32(ard) + additive(ard) + constant"
 	for _, more := range [][]string{
 		{"--shard-rows", "6600", "--kernel", smooth},

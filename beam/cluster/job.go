@@ -12,8 +12,10 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/pass"
@@ -29,6 +31,8 @@ const (
 	over   operation = "pass"
 	look   operation = "look"
 	slopes operation = "slopes"
+	learn  operation = "effects" // tasks of effects
+	rest   operation = "rest"    // moments of the process, for effects
 )
 
 // job is what a pass begins with.
@@ -39,11 +43,17 @@ type job struct {
 	Kernel    string       `json:"kernel"`
 	Sites     string       `json:"sites"` // the pass that wrote them; empty for empty sites
 	See       bool         `json:"see"`   // marginals are wanted
+	// Of effects: those of the process or of tasks, and what earlier passes have kept for them.
+	Effects *packed `json:"effects,omitempty"`
+	Rest    written `json:"rest"`
+	Terms   written `json:"terms"`
 
-	z *mat.Dense
-	q *gauss.Natural // nil to gather
+	z     *mat.Dense     // nil for tasks of effects
+	q     *gauss.Natural // nil to gather, and for tasks of effects
+	set   effects.Set
+	tasks []effects.Task
 
-	process *gp.Inducing // of a worker
+	process *gp.Inducing // of a worker, nil for tasks of effects
 }
 
 // programVersion tells one version of the program from another, as far as those who built it
@@ -67,13 +77,22 @@ func sameProgram(driver, worker string) error {
 
 // encode is the job as a file, and its checksum.
 func (j *job) encode() (content []byte, key string, err error) {
+	f := &safetensors.File{}
+	if len(j.set) > 0 || len(j.tasks) > 0 {
+		var numbers []float64
+		var ints []int64
+		j.Effects, numbers, ints = pack(j.set, j.tasks)
+		addNumbers(f, numbers, ints)
+	}
 	text, err := json.Marshal(j)
 	if err != nil {
 		return nil, "", err
 	}
-	f := &safetensors.File{Metadata: map[string]string{"job": string(text)}}
-	m, d := j.z.Dims()
-	f.AddFloats("points", mat.DenseCopyOf(j.z).RawMatrix().Data, m, d)
+	f.Metadata = map[string]string{"job": string(text)}
+	if j.z != nil {
+		m, d := j.z.Dims()
+		f.AddFloats("points", mat.DenseCopyOf(j.z).RawMatrix().Data, m, d)
+	}
 	if j.q != nil {
 		addNatural(f, "q", j.q)
 	}
@@ -103,17 +122,34 @@ func readJob(ctx context.Context, s store, name string) (*job, string, error) {
 	if err := sameProgram(j.Program, programVersion()); err != nil {
 		return nil, "", err
 	}
-	points, err := f.Floats("points", -1, -1)
-	if err != nil {
-		return nil, "", err
+	if j.Effects != nil {
+		numbers, ints, err := numbersOf(f)
+		if err != nil {
+			return nil, "", err
+		}
+		if j.set, j.tasks, err = j.Effects.unpack(numbers, ints); err != nil {
+			return nil, "", named(s.path(name, "job"), err)
+		}
 	}
-	j.z = mat.NewDense(points.Shape[0], points.Shape[1], points.Floats)
-	if j.Operation != gather {
-		if j.q, err = natural(f, "q", points.Shape[0]); err != nil {
+	if j.Operation != learn {
+		if err := j.readProcess(f); err != nil {
 			return nil, "", err
 		}
 	}
 	return j, hex.EncodeToString(sum[:]), nil
+}
+
+// readProcess reads the points, and what is known of the values there.
+func (j *job) readProcess(f *safetensors.File) error {
+	points, err := f.Floats("points", -1, -1)
+	if err != nil {
+		return err
+	}
+	j.z = mat.NewDense(points.Shape[0], points.Shape[1], points.Floats)
+	if j.Operation != gather {
+		j.q, err = natural(f, "q", points.Shape[0])
+	}
+	return err
 }
 
 // addNatural adds a Gaussian; of its precision, which is symmetric, the upper triangle.
@@ -152,24 +188,49 @@ func natural(f *safetensors.File, name string, m int) (*gauss.Natural, error) {
 
 // found is what a shard, or all of them, come to.
 type found struct {
-	*pass.Sums
-	gradient []float64 // of slopes
+	*pass.Sums                 // nil for tasks of effects
+	gradient   []float64       // of slopes
+	effects    []effects.Found // of tasks
+}
+
+// add takes another shard in.
+func (r *found) add(o *found) {
+	if r.Sums != nil {
+		r.Sums.Add(o.Sums)
+	}
+	floats.Add(r.gradient, o.gradient)
+	for k := range r.effects {
+		r.effects[k].Add(&o.effects[k])
+	}
 }
 
 // file is what was found as tensors, for the job with this checksum.
-func (r *found) file(key string) *safetensors.File {
+func (r *found) file(key string) (*safetensors.File, error) {
 	f := &safetensors.File{Metadata: map[string]string{"job": key}}
+	if r.Sums == nil {
+		text, err := json.Marshal(addEffects(f, r.effects))
+		f.Metadata["effects"] = string(text)
+		return f, err
+	}
 	addNatural(f, "change", r.Change[0])
 	f.AddFloats("value", []float64{r.Value, r.Residual}, 2)
 	f.AddInts("skipped", []int64{int64(r.Skipped)}, 1)
 	f.AddFloats("gradient", r.gradient, len(r.gradient))
-	return f
+	return f, nil
 }
 
 // readFound reads what was found for a job with this checksum; nil if it is for another.
 func readFound(f *safetensors.File, key string) (*found, error) {
 	if f.Metadata["job"] != key {
 		return nil, nil
+	}
+	if text, ok := f.Metadata["effects"]; ok {
+		var of []lengths
+		if err := json.Unmarshal([]byte(text), &of); err != nil {
+			return nil, err
+		}
+		all, err := readEffects(f, of)
+		return &found{effects: all}, err
 	}
 	h, err := f.Floats("change.h", -1)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/command"
@@ -61,7 +62,12 @@ func (f *shardFn) begin(ctx context.Context) error {
 	if f.job, f.key, err = readJob(ctx, f.store, f.Pass); err != nil {
 		return err
 	}
-	f.job.process, err = f.training.Process(f.job.Kernel, f.job.z)
+	if f.job.Operation == learn {
+		return nil
+	}
+	if f.job.process, err = f.training.Process(f.job.Kernel, f.job.z); err == nil {
+		f.job.process = f.job.process.With(f.job.set)
+	}
 	return err
 }
 
@@ -90,16 +96,46 @@ func (f *shardFn) shard(ctx context.Context, r *Rows) error {
 	if err != nil {
 		return err
 	}
-	rows := part.Shard(f.job.process)
+	sorted, err := f.sorted(ctx, r, part)
+	if err != nil {
+		return err
+	}
+	var found *found
+	if f.job.Operation == learn {
+		found, err = f.learn(ctx, r, sorted)
+	} else {
+		found, err = f.pass(ctx, r, part, sorted)
+	}
+	if err != nil {
+		return err
+	}
+	file, err := found.file(f.key)
+	if err != nil {
+		return err
+	}
+	return f.store.writeTensors(ctx, file, f.Pass, shardName(r.Number, "sums"))
+}
+
+// pass makes a pass over a shard as the process sees it, with the sums of effects on its rows.
+func (f *shardFn) pass(ctx context.Context, r *Rows, part *lossep.Part, sorted *effects.Shard) (*found, error) {
+	process := f.job.process
+	var sums []effects.Moment
+	if len(f.job.set) > 0 {
+		sums = make([]effects.Moment, r.To-r.From)
+		if err := sorted.Sums(f.job.set, sums); err != nil {
+			return nil, err
+		}
+		process = process.Trained(sums)
+	}
+	rows := part.Shard(process)
+	if f.job.Operation == rest {
+		return new(found), f.rest(ctx, r, rows, sums)
+	}
 	sites, err := readSites(ctx, f.store, rows.Len(), f.job.Sites, r.Number)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	found, err := f.do(ctx, r, rows, sites)
-	if err != nil {
-		return err
-	}
-	return f.store.writeTensors(ctx, found.file(f.key), f.Pass, shardName(r.Number, "sums"))
+	return f.do(ctx, r, rows, sites, sorted)
 }
 
 // done tells whether the shard was finished by a worker before.
@@ -163,7 +199,7 @@ func (f *shardFn) read(ctx context.Context, r *Rows) (*lossep.Part, error) {
 }
 
 // do is the operation itself.
-func (f *shardFn) do(ctx context.Context, r *Rows, rows pass.Rows, sites []gauss.Scalar) (*found, error) {
+func (f *shardFn) do(ctx context.Context, r *Rows, rows pass.Rows, sites []gauss.Scalar, sorted *effects.Shard) (*found, error) {
 	j, got := f.job, new(found)
 	q := gauss.Naturals{j.q}
 	var err error
@@ -180,7 +216,10 @@ func (f *shardFn) do(ctx context.Context, r *Rows, rows pass.Rows, sites []gauss
 		var mean, variance []float64
 		if j.See {
 			mean, variance = make([]float64, rows.Len()), make([]float64, rows.Len())
-			see = func(i int, m, v []float64) { mean[i], variance[i] = m[0], v[0] }
+			see = func(i int, m, v []float64) {
+				without := sorted.Without(j.set, i, 0)
+				mean[i], variance[i] = m[0]+without.Mean, v[0]+without.Variance
+			}
 		}
 		if got.Sums, err = pass.Look(q, rows, sites, j.Options, see); err == nil && j.See {
 			seen := pairs(rows.Len(), marginalNames, func(i int) (float64, float64) { return mean[i], variance[i] })

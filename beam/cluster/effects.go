@@ -1,0 +1,136 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/pass"
+)
+
+// written is what a pass has kept of every row: its name, and its checksum, as passes that begin with the same name
+// need not be the same.
+type written struct {
+	Pass string `json:"pass"`
+	Key  string `json:"key"`
+}
+
+// Effects implements search.Placed.
+func (d *Driver) Effects() effects.Rows { return &d.effects }
+
+// effectRows are the rows as effects see them.
+type effectRows struct {
+	driver *Driver
+	terms  written // the pass that wrote slopes and curvatures of terms
+	rest   written // the pass that wrote the mean and variance of the process
+}
+
+// Functions implements effects.Rows; see engine.Functions.
+func (r *effectRows) Functions() int { return 1 }
+
+// together is how many groups are summed in one pass, of 24 bytes each.
+const together = 1 << 20
+
+// Together implements effects.Rows.
+func (r *effectRows) Together() int { return together }
+
+// Do implements effects.Rows.
+func (r *effectRows) Do(ctx context.Context, tasks []effects.Task, use func(k int, found *effects.Found)) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	j := &job{Operation: learn, Rest: r.rest, Terms: r.terms, tasks: tasks}
+	for _, task := range tasks {
+		switch task := task.(type) { // of which there is one
+		case effects.LookTask:
+			j.set, j.Terms = task.Set, written{}
+		case effects.ExplainTask:
+			j.set = task.Set
+		}
+	}
+	got, at, err := r.driver.run(ctx, j)
+	if err != nil {
+		return err
+	}
+	if writesTerms(tasks) {
+		if r.terms.Pass != "" {
+			r.driver.store.remove(ctx, r.terms.Pass, "*.terms")
+		}
+		r.terms = at
+	}
+	for k := range got.effects {
+		use(k, &got.effects[k])
+	}
+	return nil
+}
+
+// Rest implements search.Rest.
+func (e *engine) Rest(ctx context.Context, q gauss.Gaussians) error {
+	r := &e.driver.effects
+	_, at, err := e.run(ctx, &job{Operation: rest, q: q.Naturals()[0]})
+	if err != nil {
+		return err
+	}
+	if r.rest.Pass != "" {
+		r.driver.store.remove(ctx, r.rest.Pass, "*.rest")
+	}
+	r.rest = at
+	return nil
+}
+
+var termNames = [2]string{"slope", "curvature"}
+
+// sorted is a shard as effects see it, with what earlier passes have kept of its rows.
+func (f *shardFn) sorted(ctx context.Context, r *Rows, part *lossep.Part) (*effects.Shard, error) {
+	s, n := part.Effects(), r.To-r.From
+	read := func(from written, what string, names [2]string) (first, second [][]float64, err error) {
+		if from.Pass == "" {
+			return nil, nil, nil
+		}
+		file, err := f.store.readTensors(ctx, from.Pass, shardName(r.Number, what))
+		if err != nil {
+			return nil, nil, err
+		}
+		a, b, err := readPairs(file, n, names)
+		return [][]float64{a}, [][]float64{b}, err
+	}
+	var err error
+	if s.Offset, s.Spread, err = read(f.job.Rest, "rest", marginalNames); err != nil {
+		return nil, err
+	}
+	if s.Slope, s.Curvature, err = read(f.job.Terms, "terms", termNames); s.Slope == nil && err == nil {
+		s.Slope, s.Curvature = [][]float64{make([]float64, n)}, [][]float64{make([]float64, n)}
+	}
+	return s, err
+}
+
+// learn does the tasks of effects to a shard.
+func (f *shardFn) learn(ctx context.Context, r *Rows, s *effects.Shard) (*found, error) {
+	got := &found{effects: make([]effects.Found, len(f.job.tasks))}
+	for k, task := range f.job.tasks {
+		if err := task.Do(s, &got.effects[k]); err != nil {
+			return nil, err
+		}
+	}
+	if !writesTerms(f.job.tasks) {
+		return got, nil
+	}
+	terms := pairs(r.To-r.From, termNames, func(i int) (float64, float64) { return s.Slope[0][i], s.Curvature[0][i] })
+	return got, f.store.writeTensors(ctx, terms, f.Pass, shardName(r.Number, "terms"))
+}
+
+// rest keeps the mean and variance of the process at every row, without the sums of effects there.
+func (f *shardFn) rest(ctx context.Context, r *Rows, rows pass.Rows, sums []effects.Moment) error {
+	q := gauss.NewGaussians(1, rows.Dim())
+	n := gauss.NewNaturals(1, rows.Dim()) // which q takes, and the job is for other shards, too
+	n.CopyFrom(gauss.Naturals{f.job.q})
+	if err := q.Exchange(n); err != nil {
+		return err
+	}
+	mean, variance := make([]float64, rows.Len()), make([]float64, rows.Len())
+	pass.NewLocal([]pass.Rows{rows}, nil).Predict(q, mean, variance)
+	effects.TakeOut(sums, 1, mean, variance)
+	file := pairs(rows.Len(), marginalNames, func(i int) (float64, float64) { return mean[i], variance[i] })
+	return f.store.writeTensors(ctx, file, f.Pass, shardName(r.Number, "rest"))
+}
