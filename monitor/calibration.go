@@ -13,6 +13,8 @@ type calibration interface {
 	// share, is added to the gradient, unless that is nil.
 	estimate(d Decisions, i int, gradient []float64, share float64) (mean, variance float64)
 	parameters() int
+	// scale is what a reference case costs, about, by the model.
+	scale() float64
 	// variance is that of what has this gradient.
 	variance(gradient []float64) float64
 }
@@ -21,6 +23,7 @@ type calibration interface {
 // and what makes them add up to one, with h_y linear between knots. The parameters of an outcome are a_y,
 // its slope, and by how much the slope changes at every knot; together they have a Gaussian posterior.
 type tilt struct {
+	mean  float64     // what a reference case is expected to cost
 	knots [][]float64 // of each outcome
 	theta []float64   // block by block
 	cov   *mat.SymDense
@@ -44,6 +47,9 @@ func newTilt(c *Categories) *tilt {
 	k := len(c.Probabilities[0])
 	cal := &tilt{theta: make([]float64, k*width), cov: mat.NewSymDense(k*width, nil)}
 	logs := make([]float64, c.Len())
+	for i := range c.Len() {
+		cal.mean += c.Expected(i) / float64(c.Len())
+	}
 	for y := range k {
 		for i, p := range c.Probabilities {
 			logs[i] = logOf(p[y])
@@ -71,7 +77,7 @@ func (c *tilt) features(u []float64, y int, p float64) {
 // fit is the calibration from cases. It starts from parameters nearby.
 func (c *tilt) fit(cases *Categories) *tilt {
 	n := len(c.theta)
-	next := &tilt{knots: c.knots, theta: slices.Clone(c.theta), cov: mat.NewSymDense(n, nil)}
+	next := &tilt{mean: c.mean, knots: c.knots, theta: slices.Clone(c.theta), cov: mat.NewSymDense(n, nil)}
 	const precision = 1 / (priorDeviation * priorDeviation)
 	room := newRoom(n)
 	for range 30 {
@@ -164,6 +170,8 @@ func (c *tilt) applyTo(q, u, p []float64) {
 		q[y] /= sum
 	}
 }
+
+func (c *tilt) scale() float64 { return math.Abs(c.mean) }
 
 func (c *tilt) parameters() int { return len(c.theta) }
 

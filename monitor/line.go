@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -11,7 +10,8 @@ import (
 // u = (1, e/m, max(0, e/m − knot) …), e the cost that the model expects and m its mean. With the variances that the model
 // gives costs, times one factor φ, and the prior of tilt, parameters have a Gaussian posterior in closed form.
 type line struct {
-	scale   float64 // m
+	most    float64 // what costs are expected to be at most, by their reference
+	mean    float64 // m
 	knots   []float64
 	theta   *mat.VecDense
 	cov     *mat.SymDense
@@ -21,21 +21,23 @@ type line struct {
 
 func newLine(c *Numbers) *line {
 	n := float64(c.Len())
-	l := new(line)
-	for i, e := range c.Means {
-		l.scale += e / n
-		l.smaller += leastShare * c.Variances[i] / n
-	}
-	if !(l.scale > 0) { // nothing costs anything
-		l.scale = 1
-	}
-	l.smaller += leastShare * l.scale * l.scale
 	sorted := slices.Sorted(slices.Values(c.Means))
-	for _, share := range places {
-		l.knots = append(l.knots, sorted[int(share*n)]/l.scale)
+	l := &line{most: farTimes * sorted[int(farShare*n)]}
+	for i := range c.Means {
+		e, v := l.bounded(c, i)
+		l.mean += e / n
+		l.smaller += leastShare * v / n
 	}
-	for i, e := range c.Means {
-		l.unsure += (c.Costs[i] - e) * (c.Costs[i] - e) / l.floored(c.Variances[i]) / n
+	if !(l.mean > 0) { // nothing costs anything
+		l.mean = 1
+	}
+	l.smaller += leastShare * l.mean * l.mean
+	for _, share := range places {
+		l.knots = append(l.knots, sorted[int(share*n)]/l.mean)
+	}
+	for i, cost := range c.Costs {
+		e, v := l.bounded(c, i)
+		l.unsure += (cost - e) * (cost - e) / max(v, l.smaller) / n
 	}
 	l.unsure = max(l.unsure, leastShare)
 	const precision = 1 / (priorDeviation * priorDeviation)
@@ -45,11 +47,12 @@ func newLine(c *Numbers) *line {
 		gram.SetSym(j, j, precision)
 	}
 	right.SetVec(1, precision) // slopes are about 1
-	for i, e := range c.Means {
+	for i, cost := range c.Costs {
+		e, v := l.bounded(c, i)
 		l.features(u, e)
-		weight := l.scale * l.scale / (l.unsure * l.floored(c.Variances[i]))
+		weight := l.mean * l.mean / (l.unsure * max(v, l.smaller))
 		gram.SymRankOne(gram, weight, u)
-		right.AddScaledVec(right, weight*c.Costs[i]/l.scale, u)
+		right.AddScaledVec(right, weight*cost/l.mean, u)
 	}
 	l.theta, l.cov = mat.NewVecDense(size, nil), mat.NewSymDense(size, nil)
 	var chol mat.Cholesky
@@ -61,17 +64,25 @@ func newLine(c *Numbers) *line {
 	return l
 }
 
-// leastShare is the least that variances are, in relation to their mean.
-const leastShare = 1e-6
+const (
+	// leastShare is the least that variances are, in relation to their mean.
+	leastShare = 1e-6
+	// Where costs are expected to be farTimes what they are in all but one of a hundred reference cases, the model has no
+	// idea: a long tail of a logarithm's noise may have any mean. One such case would make all others count nothing.
+	farShare, farTimes = 0.99, 10
+)
 
-func (l *line) floored(variance float64) float64 { return max(variance, l.smaller) }
+// bounded is the mean and the variance of a cost by the model, where it has an idea of them.
+func (l *line) bounded(c *Numbers, i int) (e, v float64) {
+	return min(c.Means[i], l.most), min(c.Variances[i], l.most*l.most)
+}
 
 func (l *line) features(u *mat.VecDense, e float64) {
-	x := e / l.scale
+	x := e / l.mean
 	u.SetVec(0, 1)
 	u.SetVec(1, x)
 	for j, knot := range l.knots {
-		u.SetVec(2+j, math.Max(0, x-knot))
+		u.SetVec(2+j, max(0, x-knot))
 	}
 }
 
@@ -79,14 +90,16 @@ func (l *line) parameters() int { return 2 + len(l.knots) }
 
 // estimate implements calibration.
 func (l *line) estimate(d Decisions, i int, gradient []float64, share float64) (mean, variance float64) {
-	of := d.(*Numbers)
+	e, v := l.bounded(d.(*Numbers), i)
 	u := mat.NewVecDense(l.parameters(), nil)
-	l.features(u, of.Means[i])
+	l.features(u, e)
 	for j := range gradient {
-		gradient[j] += share * l.scale * u.AtVec(j)
+		gradient[j] += share * l.mean * u.AtVec(j)
 	}
-	return math.Max(0, l.scale*mat.Dot(u, l.theta)), l.unsure * l.floored(of.Variances[i])
+	return max(0, l.mean*mat.Dot(u, l.theta)), l.unsure * max(v, l.smaller)
 }
+
+func (l *line) scale() float64 { return l.mean }
 
 // variance implements calibration.
 func (l *line) variance(gradient []float64) float64 { return quadratic(l.cov, gradient) }

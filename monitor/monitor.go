@@ -213,7 +213,7 @@ func (w *watch) window(c *Cases, name string) Window {
 	weights := w.binned.ratios(c.X, without)
 	cal := w.calibration
 	out.Effective = effective(weights)
-	scale := math.Abs(w.before.Expected)
+	scale := w.calibration.scale()
 	bias, unsure := w.bias(weights)
 	margin := w.margin(scale, w.error+unsure)
 	gradient := make([]float64, cal.parameters())
@@ -264,7 +264,7 @@ func (w *watch) bias(weights []float64) (mean, variance float64) {
 		variance += d * d
 	}
 	variance = max(variance, squares*(1/effective(weights)-1/n))
-	mean, left := shrunk(mean, variance, biasScale*math.Abs(w.before.Expected))
+	mean, left := shrunk(mean, variance, biasScale*w.calibration.scale())
 	return mean, max(variance, left)
 }
 

@@ -240,6 +240,23 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// A case of which the model has no idea, such as one that costs 1e12 on average and hardly ever, does not hide the others.
+func TestNoIdea(t *testing.T) {
+	one, rng := func(float64) float64 { return 1 }, rand.New(rand.NewPCG(4, 7))
+	reference, cases := demands(rng, 1000, 0, one, one), demands(rng, 4000, 0, one, func(float64) float64 { return 1.5 })
+	for _, c := range []*Cases{reference, cases} {
+		of := c.Decisions.(*Numbers)
+		of.Means[17], of.Variances[17] = 1e12, 1e30
+	}
+	r, err := Watch(reference, cases, days(4000, 400), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := r.Windows[0]; len(r.Alarms) != 1 || r.Alarms[0].Kind != Outcomes || w.High > 2 || w.Low < 0.8 || w.Expected < 1e9 {
+		t.Errorf("%+v, alarms %+v", w, r.Alarms)
+	}
+}
+
 // Cases that move where each column has the values that it had are found by both together, and what the model gets
 // wrong about them, of which the reference has few, is in the estimate and in its interval.
 func TestColumnsThatMoveTogether(t *testing.T) {

@@ -2,6 +2,7 @@ package numbers
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/lossep/lossep"
@@ -78,17 +79,28 @@ func (m *Model) encoded(t *table.Table) (*Problem, error) {
 		return nil, err
 	}
 	for i, y := range p.Values {
-		switch tr := &m.shape.Transform; {
-		case m.Counts() && (y < 0 || y != math.Trunc(y)):
-			return nil, p.refuse(t, i, "correct it, or fit again", "%v is no count, and the model is of counts", y)
-		case tr.amounts() && (y < 0 || y+tr.Unit == 0):
-			return nil, p.refuse(t, i, "correct it, or fit again", "%v is not above zero, as all outcomes of the fit were, whose %s the model knows", y, tr.String())
+		if err := m.CheckOutcome(y); err != nil {
+			return nil, p.refuse(t, i, "correct it, or fit again", "%v", err)
 		}
 	}
 	if err := p.check(t); err != nil {
 		return nil, err
 	}
 	return p, p.weigh(t)
+}
+
+// CheckOutcome refuses an outcome that the model could not have been fitted to.
+func (m *Model) CheckOutcome(y float64) error {
+	t := &m.shape.Transform
+	switch {
+	case !(math.Abs(y) <= lossep.Farthest):
+		return fmt.Errorf("%v is beyond %g", y, lossep.Farthest)
+	case m.Counts() && (y < 0 || y != math.Trunc(y)):
+		return fmt.Errorf("%v is no count, and the model is of counts", y)
+	case t.amounts() && (y < 0 || y+t.Unit == 0):
+		return fmt.Errorf("%v has no %s, which is what the model is of", y, t.String())
+	}
+	return nil
 }
 
 // problem is that of the rows that are kept and those that join.

@@ -160,8 +160,8 @@ func TestUpdateRefuses(t *testing.T) {
 	}{
 		{ofCounts, 2.5, "2.5 is no count"},
 		{ofCounts, -1, "-1 is no count"},
-		{ofAmounts, 0, "0 is not above zero"},
-		{ofAmounts, 1e60, "outcomes beyond"},
+		{ofAmounts, 0, "0 has no log(outcome)"},
+		{ofAmounts, 1e60, "1e+60 is beyond"},
 	} {
 		bad := drawn(t, 1, 1, func(_, _ float64, _ *rand.Rand) float64 { return c.y })
 		if _, err := c.m.Update(context.Background(), bad, lossep.UpdateOptions{}); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "line 2") {

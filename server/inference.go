@@ -157,13 +157,8 @@ func (s *Server) inferDecisions(x *exchange, m *served, q *oip.InferRequest) (_ 
 	fields := service.DecideFields(d.spec, d.baseline, false, explainer)
 	return &inference{fields, d.spec.AllColumns(), func(ctx context.Context, r *rows.Rows) (func(i int) service.Case, error) {
 		d.rows = r
-		if s.config.Record != nil {
-			if d.given, err = q.Body(r.Memory); err == nil {
-				d.ids, err = s.idsOf(m, d.given)
-			}
-			if err != nil {
-				return nil, err
-			}
+		if d.given, d.ids, err = s.givenTensors(m, q, r); err != nil {
+			return nil, err
 		}
 		if err := s.decideRows(ctx, x, d); err != nil {
 			return nil, err
@@ -171,6 +166,18 @@ func (s *Server) inferDecisions(x *exchange, m *served, q *oip.InferRequest) (_ 
 		s.done(x, m, d)
 		return func(i int) service.Case { return d.caseOf(i, r.Unusual(i)) }, nil
 	}}, nil
+}
+
+// givenTensors are the rows of tensors as a body that is recorded has them, and their ids; nil if nothing is recorded.
+func (s *Server) givenTensors(m *served, q *oip.InferRequest, r *rows.Rows) (body []byte, ids []string, err error) {
+	if s.config.Record == nil {
+		return nil, nil, nil
+	}
+	if body, err = q.Body(r.Memory); err != nil {
+		return nil, nil, err
+	}
+	ids, err = s.idsOf(m, body)
+	return body, ids, err
 }
 
 // writeTensors writes JSON, followed by binary tensors if there are any.

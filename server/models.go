@@ -94,7 +94,7 @@ func (s *Server) open(source Source, old *served, room int64) (*served, error) {
 		readers: s.newReaders(model.Recipe()),
 	}
 	if s.config.Record != nil {
-		m.schema = s.schemaOf(m, model.Utility())
+		m.schema = s.underSpec(m, model.Utility())
 	}
 	if m.calibrated, err = newCalibrations(s, m); err != nil {
 		return nil, err

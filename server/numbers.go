@@ -112,12 +112,13 @@ func (s *Server) openNumbers(source Source, room int64) (*served, error) {
 		return nil, err
 	case len(s.config.Capacity) > 0:
 		return nil, errors.New("its outcome is a number, whose actions have no capacity; serve it without one")
-	case s.config.Record != nil:
-		return nil, errors.New("its outcome is a number, and decisions on numbers cannot be recorded; serve it without a recording")
 	case model.Costs().Actions().Len() > maxNumberSteps:
 		return nil, fmt.Errorf("its costs have %d actions, and at most %d are looked at in every row; fit it with a longer step between them", model.Costs().Actions().Len(), maxNumberSteps)
 	}
 	m := &served{name: source.Name, digest: digest, held: model, numbers: model, readers: s.newReaders(model.Recipe())}
+	if s.config.Record != nil {
+		m.schema = s.underCosts(m, model.Costs())
+	}
 	m.description, err = describeNumbers(m, source.Examples)
 	return m, err
 }
@@ -277,11 +278,16 @@ func (s *Server) decideNumbers(ctx context.Context, x *exchange, m *served, b *b
 	if err != nil {
 		return err
 	}
+	ids, err := s.idsOf(m, b.Bytes())
+	if err != nil {
+		return err
+	}
 	d := &service.NumberDecider{Model: m.numbers, Costs: costs}
 	if err := s.decideCases(ctx, x, d, r, cases); err != nil {
 		return err
 	}
 	s.metrics.count(x, r.N)
+	s.recordNumbers(x, m, costs, b.Bytes(), ids, cases)
 	text := jsonappend.Text(append(m.begin(), `,"costs":`...), costs.String())
 	if note := d.EdgeNote(); note != "" {
 		text = jsonappend.Text(append(text, `,"edge":`...), note)
@@ -305,12 +311,20 @@ func (s *Server) inferNumbers(x *exchange, m *served, q *oip.InferRequest) (*inf
 		}
 	}
 	return &inference{d.Fields(), d.Costs.Columns(), func(ctx context.Context, r *rows.Rows) (func(i int) service.Case, error) {
+		given, ids, err := s.givenTensors(m, q, r)
+		if err != nil {
+			return nil, err
+		}
 		cases, err := m.predictNumberRows(ctx, r)
 		if err == nil {
 			err = s.decideCases(ctx, x, d, r, cases)
 		}
+		if err != nil {
+			return nil, err
+		}
 		s.metrics.count(x, r.N)
-		return func(i int) service.Case { return service.Case{Number: &cases[i], Unusual: r.Unusual(i)} }, err
+		s.recordNumbers(x, m, d.Costs, given, ids, cases)
+		return func(i int) service.Case { return service.Case{Number: &cases[i], Unusual: r.Unusual(i)} }, nil
 	}}, nil
 }
 

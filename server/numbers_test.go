@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -121,7 +123,7 @@ func TestNumbersRefused(t *testing.T) {
 		{"predict", `,"utility":"under=1,over=1"`, "utility"},
 		{"value", "", "is a number"},
 		{"curve", "", "is a number"},
-		{"outcomes", "", "is a number"},
+		{"outcomes", "", "records nothing"},
 	} {
 		w := ask(s, http.MethodPost, "/v1/models/demand/"+r.path, "{"+demandRows+r.more+"}")
 		if p := problemOf(t, w); w.Code < 400 || w.Code > 499 || !strings.Contains(w.Body.String(), r.want) {
@@ -133,5 +135,47 @@ func TestNumbersRefused(t *testing.T) {
 	}
 	if _, err := New(Config{Models: []Source{source(t, "demand", demand())}, Capacity: []decision.Capacity{{Name: "visit"}}}); err == nil || !strings.Contains(err.Error(), "capacity") {
 		t.Errorf("a capacity: %v", err)
+	}
+}
+
+// Decisions on numbers are recorded with their action, what it is expected to cost and the mean: actions that have names by
+// these, beside others as text. Outcomes are numbers, as JSON has them or as text, that the model could have been fitted to.
+func TestRecordNumbers(t *testing.T) {
+	dir := t.TempDir()
+	s := newServer(t, recording(t, dir, "price"), func(c *Config) { c.Models = []Source{source(t, "demand", demand())} })
+	d := answer[NumberDecideResponse](t, s, "/v1/models/demand/decide", "{"+demandRows+"}")
+	named := answer[NumberDecideResponse](t, s, "/v1/models/demand/decide", `{"utility":{"costs":{"small":"3*max(outcome-36,0)","large":9}},`+demandRows+"}")
+	last := demandExchanges[len(demandExchanges)-1]
+	if w := ask(s, last[0], strings.Replace(last[1], "{name}", "demand", 1), last[2]); w.Code != http.StatusOK {
+		t.Fatal(w.Body)
+	}
+	if got := answer[OutcomesResponse](t, s, "/v1/outcomes", `{"outcomes":[{"id":"a","outcome":31.5},{"id":"b","outcome":"4e1"}]}`); got.Recorded != 2 {
+		t.Errorf("%+v", got)
+	}
+	for outcome, want := range map[string]string{`"many"`: `\"many\" is no number`, `""`: "is no number", `true`: "outcome", `1e60`: "beyond", `"NaN"`: "beyond"} {
+		if w := ask(s, http.MethodPost, "/v1/outcomes", `{"outcomes":[{"id":"a","outcome":`+outcome+`}]}`); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", outcome, w.Code, w.Body)
+		}
+	}
+	if err := s.config.Record.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "demand", "_outcomes.jsonl"))
+	if err != nil || !strings.Contains(string(text), `"sold":"31.5"`) || !strings.Contains(string(text), `"sold":"4e1"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	rows := recordedIn(t, dir, "demand")
+	action := func(k int) string { return fmt.Sprint(d.Decisions[k].Action) }
+	want := []string{action(0), action(1), named.Decisions[0].Action.(string), named.Decisions[1].Action.(string)}
+	if len(rows) != 6 || strings.Join(rows[0], ",") != "_id,_time,_digest,_action,_cost,_mean,day,heat" {
+		t.Fatalf("%q", rows)
+	}
+	for k, a := range want {
+		if rows[k+1][3] != a {
+			t.Errorf("row %d: %q; want the action %s", k, rows[k+1], a)
+		}
+	}
+	if rows[5][6] != "sat" || rows[5][7] != "20" {
+		t.Errorf("tensors: %q", rows[5])
 	}
 }

@@ -135,7 +135,14 @@ func recordedOf(t *testing.T, path, body string, without ...string) (request, co
 	if err := s.config.Record.Close(); err != nil {
 		t.Fatal(err)
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, "named", "decisions-*.parquet"))
+	rows := recordedIn(t, dir, "named")
+	return w.Header().Get("X-Request-Id"), strings.Join(rows[0][6:], " "), strings.Join(rows[1], "|")
+}
+
+// recordedIn are the decisions in the folder of a recorder that is closed, the columns first.
+func recordedIn(t *testing.T, dir, model string) [][]string {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, model, "decisions-*.parquet"))
 	if len(files) != 1 {
 		t.Fatalf("files %q", files)
 	}
@@ -151,7 +158,11 @@ func recordedOf(t *testing.T, path, body string, without ...string) (request, co
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w.Header().Get("X-Request-Id"), strings.Join(read.Columns()[6:], " "), strings.Join(read.Row(0), "|")
+	all := [][]string{read.Columns()}
+	for i := range read.Len() {
+		all = append(all, read.Row(i))
+	}
+	return all
 }
 
 // Columns of the model are recorded, and no others: not those that it dropped, does not know, or has for its target.

@@ -83,8 +83,8 @@ func (r *Recorder) rest() {
 	r.rested = time.Now()
 }
 
-// Columns of decisions; one _probability_NAME for each outcome and those of inputs follow, by name.
-var own = []string{"_id", "_time", "_digest", "_action"}
+// Columns of decisions; one _probability_NAME for each outcome, other numbers and those of inputs follow, by name.
+var own = []string{"_id", "_time", "_digest", Action}
 
 // conversion is a table in the making: its columns, and what each holds.
 type conversion struct {
@@ -99,10 +99,14 @@ func survey(path string, rest func()) (*conversion, error) {
 	found := make(map[string]*kindSet)
 	var of []*kindSet // the columns of the schema
 	var err error
+	action := table.NumberCells // unless some have names
 	c.damaged, err = frames(path, func(s *Schema) {
 		of = of[:0]
-		for _, o := range s.Outcomes {
-			c.kinds[probabilityOf(o)] = table.NumberCells
+		for _, name := range s.values() {
+			c.kinds[name] = table.NumberCells
+		}
+		if len(s.Actions) > 0 {
+			action = table.TextCells
 		}
 		for _, name := range s.Columns {
 			if found[name] == nil {
@@ -129,6 +133,7 @@ func survey(path string, rest func()) (*conversion, error) {
 	for _, name := range own {
 		c.kinds[name] = table.TextCells
 	}
+	c.kinds[Action] = action
 	c.names = append(slices.Clone(own), slices.DeleteFunc(slices.Sorted(maps.Keys(c.kinds)), func(n string) bool { return slices.Contains(own, n) })...)
 	return c, err
 }
@@ -144,11 +149,9 @@ func (s kindSet) common() table.CellKind {
 	return table.TextCells
 }
 
-func probabilityOf(outcome string) string { return "_probability_" + outcome }
-
 // reserved tells whether a column is one of decisions, which one of inputs cannot be.
 func (s *Schema) reserved(column string) bool {
-	return slices.Contains(own, column) || slices.ContainsFunc(s.Outcomes, func(o string) bool { return column == probabilityOf(o) })
+	return slices.Contains(own, column) || slices.Contains(s.values(), column)
 }
 
 // kindOf is what a JSON value is as a cell, if there is one.
@@ -178,14 +181,14 @@ func (c *conversion) write(f *os.File, path string, rest func()) error {
 	w.GroupRows, w.Rest = groupRows, rest
 	var digest, moment any // of rows that follow each other mostly the same
 	var actions []any
-	var places []int // of probabilities and cells
+	var places []int // of numbers and cells
 	schema := func(s *Schema) {
 		digest, actions, places = s.Digest, nil, nil
 		for _, a := range s.Actions {
 			actions = append(actions, a)
 		}
-		for _, o := range s.Outcomes {
-			places = append(places, at[probabilityOf(o)])
+		for _, name := range s.values() {
+			places = append(places, at[name])
 		}
 		for _, name := range s.Columns {
 			place, is := at[name]
@@ -205,13 +208,20 @@ func (c *conversion) write(f *os.File, path string, rest func()) error {
 			second, moment = d.time, time.Unix(d.time, 0).UTC().Format(layout)
 		}
 		clear(row)
-		row[0], row[1], row[2], row[3] = string(d.id), moment, digest, actions[d.action]
-		for k, p := range d.probabilities {
-			numbers[places[k]] = p
-			row[places[k]] = &numbers[places[k]]
+		row[0], row[1], row[2] = string(d.id), moment, digest
+		if actions != nil {
+			row[3] = actions[d.action]
+		}
+		for k, p := range d.values {
+			if place := places[k]; columns[place].Kind == table.NumberCells {
+				numbers[place] = p
+				row[place] = &numbers[place]
+			} else { // an action where others have names
+				row[place] = strconv.FormatFloat(p, 'g', -1, 64)
+			}
 		}
 		for k, cell := range d.cells {
-			if place := places[len(d.probabilities)+k]; place >= 0 {
+			if place := places[len(d.values)+k]; place >= 0 {
 				row[place] = cellOf(cell, columns[place].Kind, &numbers[place])
 			}
 		}

@@ -57,13 +57,13 @@ type named struct {
 	slot int
 }
 
-// batch is a batch as it stands in a journal: its time, and for each row the id, the action, the probabilities and
+// batch is a batch as it stands in a journal: its time, and for each row the id, the action, the numbers and
 // the cells of the columns, as JSON has them and empty where there is none.
 func (e *encoder) batch(b *Batch) ([]byte, error) {
 	to := append(append(e.frame[:0], make([]byte, frameHead)...), rowsMark)
 	to = append(to, b.frame[4:frameHead]...)
 	to = binary.AppendVarint(to, b.Time.Unix())
-	n := 0
+	n, values := 0, len(b.values())
 	e.cells = append(e.cells[:0], make([][]byte, len(b.Columns))...)
 	if e.by != b.Schema {
 		e.by, e.order = b.Schema, e.order[:0]
@@ -90,7 +90,7 @@ func (e *encoder) batch(b *Batch) ([]byte, error) {
 				to = appendBytes(to, b.Request+"-"+strconv.Itoa(n))
 			}
 			to = binary.AppendUvarint(to, uint64(b.Actions[n]))
-			for _, p := range b.Probabilities[n*len(b.Outcomes) : (n+1)*len(b.Outcomes)] {
+			for _, p := range b.Values[n*values : (n+1)*values] {
 				to = binary.LittleEndian.AppendUint64(to, math.Float64bits(p))
 			}
 			for _, cell := range e.cells {
@@ -112,11 +112,11 @@ func appendBytes[T string | []byte](to []byte, part T) []byte {
 
 // decided is a decision as a journal has it. It is valid until the next.
 type decided struct {
-	time          int64
-	id            []byte
-	action        int
-	probabilities []float64
-	cells         [][]byte
+	time   int64
+	id     []byte
+	action int
+	values []float64
+	cells  [][]byte
 }
 
 // frames hands over the schemas and decisions of a journal, and counts the places where it is damaged, which it goes
@@ -279,16 +279,16 @@ func ended(err error) error {
 func eachOf(frame []byte, by *Schema, use func(*decided) error) error {
 	r := &reader{rest: frame}
 	at, n := binary.Varint(frame)
-	d := &decided{time: at, probabilities: make([]float64, len(by.Outcomes)), cells: make([][]byte, len(by.Columns))}
+	d := &decided{time: at, values: make([]float64, len(by.values())), cells: make([][]byte, len(by.Columns))}
 	for r.rest = frame[max(n, 0):]; len(r.rest) > 0; {
 		d.id, d.action = r.bytes(), int(r.number())
-		for k := range d.probabilities {
-			d.probabilities[k] = r.float()
+		for k := range d.values {
+			d.values[k] = r.float()
 		}
 		for k := range d.cells {
 			d.cells[k] = r.bytes()
 		}
-		if r.bad || n <= 0 || d.action < 0 || d.action >= len(by.Actions) {
+		if r.bad || n <= 0 || d.action < 0 || d.action >= max(1, len(by.Actions)) {
 			return errForeign
 		}
 		if err := use(d); err != nil {

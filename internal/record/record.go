@@ -52,10 +52,11 @@ type Config struct {
 // Schema is what the decisions of a model have in common.
 type Schema struct {
 	Model    string   `json:"-"`
-	Digest   string   `json:"digest"` // of the model file
-	Outcomes []string `json:"outcomes"`
-	Actions  []string `json:"actions"`
-	Columns  []string `json:"columns"` // that are recorded of the rows, if they have them
+	Digest   string   `json:"digest"`            // of the model file
+	Outcomes []string `json:"outcomes"`          // that have a probability each
+	Actions  []string `json:"actions"`           // their names; nil where they are Numbers
+	Numbers  []string `json:"numbers,omitempty"` // columns of what else is known of a case, Action among them where actions have no names
+	Columns  []string `json:"columns"`           // that are recorded of the rows, if they have them
 
 	slots map[string]int // numbers of the columns by their names, and by how these look
 	frame []byte         // in a journal
@@ -79,6 +80,18 @@ func (r *Recorder) Schema(s Schema) *Schema {
 	return &s
 }
 
+// Action is the column of actions.
+const Action = "_action"
+
+// values are the columns of numbers.
+func (s *Schema) values() []string {
+	var names []string
+	for _, o := range s.Outcomes {
+		names = append(names, "_probability_"+o)
+	}
+	return append(names, s.Numbers...)
+}
+
 // slot is the number of a column as a row names it.
 func (s *Schema) slot(name []byte) (int, bool) {
 	k, is := s.slots[string(name)]
@@ -91,12 +104,12 @@ func (s *Schema) slot(name []byte) (int, bool) {
 // Batch is the decisions of one request.
 type Batch struct {
 	*Schema
-	Request       string   // its id, of which those of cases are made that have none
-	IDs           []string // of the cases, by IDs: "" for one that has none, and nil if none has one
-	Time          time.Time
-	Body          []byte    // JSON with a list of "rows", which was found to be valid
-	Actions       []int     // their numbers
-	Probabilities []float64 // of the outcomes, row by row
+	Request string   // its id, of which those of cases are made that have none
+	IDs     []string // of the cases, by IDs: "" for one that has none, and nil if none has one
+	Time    time.Time
+	Body    []byte    // JSON with a list of "rows", which was found to be valid
+	Actions []int     // their places among those that have names, else zeros
+	Values  []float64 // probabilities of the outcomes and Numbers, row by row
 }
 
 // Recorder records. It is safe for concurrent use.

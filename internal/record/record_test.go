@@ -56,7 +56,7 @@ func (r *Recorder) batch(request, body string) *Batch {
 	}
 	b := &Batch{Schema: r.Schema(testSchema), Request: request, Time: time.Now(), Body: []byte(body)}
 	for range rows.Rows {
-		b.Actions, b.Probabilities = append(b.Actions, 1), append(b.Probabilities, 0.25, 0.75)
+		b.Actions, b.Values = append(b.Actions, 1), append(b.Values, 0.25, 0.75)
 	}
 	return b
 }
