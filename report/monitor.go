@@ -239,7 +239,8 @@ func (r *Monitor) writeColumns(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(rows)
 }
 
-// WriteMetrics writes the last window in the text format of Prometheus.
+// WriteMetrics writes the last window in the text format of Prometheus, under the name of the model: files of several may be
+// collected together.
 func (r *Monitor) WriteMetrics(w io.Writer) error {
 	if len(r.Windows) == 0 {
 		return nil
@@ -252,21 +253,23 @@ func (r *Monitor) WriteMetrics(w io.Writer) error {
 			fmt.Fprintf(&b, "lossep_monitor_%s%s\n", name, s)
 		}
 	}
-	value := func(v float64) string { return " " + exactly(v) }
+	model := `model="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(strings.TrimSuffix(r.Model, ".lossep")) + `"`
+	value := func(v float64) string { return "{" + model + "} " + exactly(v) }
+	of := func(label string, v float64) string { return "{" + model + "," + label + "} " + exactly(v) }
 	gauge("estimated_cost", "Estimated cost per case in the last window.", value(last.Estimated))
-	gauge("estimated_cost_bound", "Bounds of the interval of the estimated cost.", `{bound="low"}`+value(last.Low), `{bound="high"}`+value(last.High))
+	gauge("estimated_cost_bound", "Bounds of the interval of the estimated cost.", of(`bound="low"`, last.Low), of(`bound="high"`, last.High))
 	gauge("cases", "Cases in the last window.", value(float64(last.Rows)))
 	gauge("effective_reference", "Reference cases that those like the last window's are worth.", value(last.Effective))
 	gauge("known_outcomes", "Outcomes that are known in the last window.", value(float64(last.Known)))
 	if last.Realised != nil {
 		gauge("realised_cost", "Realised cost per case in the last window.", value(*last.Realised))
 	}
-	gauge("evidence", "Evidence so far against costs as they were, an e-value.", `{kind="inputs"}`+value(last.EvidenceInputs), `{kind="outcomes"}`+value(last.EvidenceOutcomes))
+	gauge("evidence", "Evidence so far against costs as they were, an e-value.", of(`kind="inputs"`, last.EvidenceInputs), of(`kind="outcomes"`, last.EvidenceOutcomes))
 	raised := map[monitor.Kind]float64{}
 	for _, a := range r.Alarms {
 		raised[a.Kind] = 1
 	}
-	gauge("alarm", "Whether there is an alarm.", `{kind="inputs"}`+value(raised[monitor.Inputs]), `{kind="outcomes"}`+value(raised[monitor.Outcomes]))
+	gauge("alarm", "Whether there is an alarm.", of(`kind="inputs"`, raised[monitor.Inputs]), of(`kind="outcomes"`, raised[monitor.Outcomes]))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

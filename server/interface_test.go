@@ -137,6 +137,7 @@ func TestMetrics(t *testing.T) {
 		`lossep_http_request_duration_seconds_count{route="/v1/models/{name}/decide"} 4`,
 		`lossep_rows_total{model="loans",route="/v1/models/{name}/decide"} 7`,
 		`lossep_decisions_total{action="other",model="loans"} 2`,
+		`lossep_expected_cost_count{model="loans"} 4`, // not with costs of the request
 		`lossep_calibrations_total{model="loans",result="ok"} 1`,
 		`lossep_models_loaded 2`,
 		`lossep_model_loads_total{result="ok"} 2`,

@@ -22,6 +22,8 @@ type metrics struct {
 	inFlight     prometheus.Gauge
 	rows         *prometheus.CounterVec
 	decisions    *prometheus.CounterVec
+	expected     *prometheus.SummaryVec
+	outcomes     *prometheus.CounterVec
 	models       prometheus.Gauge
 	reloads      *prometheus.CounterVec
 	calibrations *prometheus.CounterVec
@@ -46,9 +48,13 @@ func newMetrics() *metrics {
 			Name: "lossep_http_request_duration_seconds", Help: "Time from the header of a request to the end of its response.",
 			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
 		}, []string{"route"}),
-		inFlight:     gauge("lossep_http_requests_in_flight", "Requests being answered."),
-		rows:         counter("lossep_rows_total", "Rows predicted or decided, by model and route.", "model", "route"),
-		decisions:    counter("lossep_decisions_total", "Decisions by model and action; other is an action that the model itself does not have.", "model", "action"),
+		inFlight:  gauge("lossep_http_requests_in_flight", "Requests being answered."),
+		rows:      counter("lossep_rows_total", "Rows predicted or decided, by model and route.", "model", "route"),
+		decisions: counter("lossep_decisions_total", "Decisions by model and action; other is an action that the model itself does not have.", "model", "action"),
+		expected: prometheus.NewSummaryVec(prometheus.SummaryOpts{
+			Name: "lossep_expected_cost", Help: "Expected cost (or utility) of decisions by the costs of the model: their sum and number.",
+		}, []string{"model"}),
+		outcomes:     counter("lossep_outcomes_total", "Outcomes recorded, by model and outcome.", "model", "outcome"),
 		models:       gauge("lossep_models_loaded", "Models being served."),
 		reloads:      counter("lossep_model_loads_total", "Models read from their source, by result.", "result"),
 		calibrations: counter("lossep_calibrations_total", "Calibrations by model and result.", "model", "result"),
@@ -56,7 +62,7 @@ func newMetrics() *metrics {
 		capacityUsed:  gauges("lossep_capacity_used", "How much of a capacity was used in this period when the last case was decided."),
 		capacityPrice: gauges("lossep_capacity_price", "The price of one unit of a capacity when the last case was decided."),
 	}
-	m.registry.MustRegister(m.requests, m.latency, m.inFlight, m.rows, m.decisions, m.models, m.reloads, m.calibrations, m.capacityUsed, m.capacityPrice,
+	m.registry.MustRegister(m.requests, m.latency, m.inFlight, m.rows, m.decisions, m.expected, m.outcomes, m.models, m.reloads, m.calibrations, m.capacityUsed, m.capacityPrice,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -89,6 +95,12 @@ func (m *metrics) count(x *exchange, rows int) {
 // whose names are not for labels.
 func (m *metrics) countActions(of *served, s *decision.Spec, decisions []lossep.Decision) {
 	own := of.model.Utility().Actions()
+	if s == of.model.Utility() {
+		sums := m.expected.WithLabelValues(of.name)
+		for i := range decisions {
+			sums.Observe(decisions[i].Expected[decisions[i].Action])
+		}
+	}
 	counts := make([]int, len(s.Actions()))
 	for i := range decisions {
 		counts[decisions[i].Action]++

@@ -84,6 +84,9 @@ func (s *Server) outcomes(_ context.Context, x *exchange, m *served, b *body) er
 		s.log.LogAttrs(context.WithoutCancel(x.request.Context()), slog.LevelError, "outcomes were not recorded", slog.String("request_id", x.id), slog.String("error", err.Error()))
 		return problem.Busy("the outcomes were not recorded, as the server cannot write them, and its log says why under the id " + x.id)
 	}
+	for _, o := range all {
+		s.metrics.outcomes.WithLabelValues(m.name, o.Outcome).Inc()
+	}
 	text, err := json.Marshal(OutcomesResponse{len(all)})
 	if err == nil {
 		x.write(http.StatusOK, "application/json", text)

@@ -256,7 +256,7 @@ func (q *Monitor) outcomes(m Loaded, t, later *table.Table) ([]float64, error) {
 	}
 	id := cmp.Or(q.ID, r.NameOf(recipe.Identity))
 	if id == "" {
-		return nil, optionError("id", "outcomes of another table are found by the column that names cases; give it")
+		return nil, optionError("id", "outcomes of another table are found by the column that names cases; give it by {id=COLUMN}. %s", shared(t, later))
 	}
 	names, err := t.Texts(id)
 	if err != nil {
@@ -284,6 +284,15 @@ func (q *Monitor) outcomes(m Loaded, t, later *table.Table) ([]float64, error) {
 		}
 	}
 	return all, nil
+}
+
+// shared says which columns two tables share.
+func shared(t, later *table.Table) string {
+	both := slices.DeleteFunc(slices.Clone(later.Columns()), func(name string) bool { return !slices.Contains(t.Columns(), name) })
+	if len(both) == 0 {
+		return "The two tables have no column in common"
+	}
+	return "Both tables have " + table.QuoteList(both)
 }
 
 // outcomes implements Loaded.

@@ -136,9 +136,12 @@ func trim(path, limit string) error {
 	})
 }
 
+// unfinished are the names of files that are being written.
+const unfinished = "_tmp-*"
+
 // replace writes a file beside another and puts it in its place when it is on the disk.
 func replace(path string, write func(*os.File) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "_tmp-*")
+	f, err := os.CreateTemp(filepath.Dir(path), unfinished)
 	if err != nil {
 		return err
 	}

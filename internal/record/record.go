@@ -188,8 +188,16 @@ func (r *Recorder) start(work, instead func()) {
 	}()
 }
 
-// finish makes Parquet files of the journals of an earlier process, and removes what is old.
+// finish makes Parquet files of the journals of an earlier process, and removes what it had begun to write and what
+// is old.
 func (r *Recorder) finish() error {
+	begun, err := filepath.Glob(filepath.Join(r.config.Dir, "*", unfinished))
+	for _, path := range begun {
+		err = errors.Join(err, os.Remove(path))
+	}
+	if err != nil {
+		return err
+	}
 	left, err := filepath.Glob(filepath.Join(r.config.Dir, "*", "_journal-*"+journalExtension))
 	if err != nil {
 		return err

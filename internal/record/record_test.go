@@ -321,8 +321,15 @@ func TestKeep(t *testing.T) {
 	if err := os.WriteFile(path, append([]byte(old), text...), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	begun := filepath.Join(dir, "m", "_tmp-123") // by a process that was killed
+	if err := os.WriteFile(begun, []byte("PAR1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if r, err = Open(Config{Dir: dir, Keep: 24 * time.Hour}); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(begun); !os.IsNotExist(err) {
+		t.Errorf("what was begun is left: %v", err)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
