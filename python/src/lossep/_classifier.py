@@ -281,7 +281,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         y : array of shape (n,), optional
             What became of them; ``None`` or NaN where that is not known yet.
         time : str, optional
-            The column of ``X`` with the times of decisions.
+            The column of ``X`` with the times of decisions, which the fit need not have had.
         window : {"hour", "day", "week", "month"} or int
             What is looked at together; a number of cases, 1000 if not given, where there is no ``time``.
         level : float
@@ -296,7 +296,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
             that moved; ``alarms``, ``reference``, ``level`` and ``tolerance``: as the JSON of ``lossep monitor``.
         """
         check_is_fitted(self)
-        columns = cases(self, X)
+        columns = cases(self, X, besides=[time])
         if y is not None:
             y = np.asarray(y)
             known = np.array([not is_missing(label) for label in y], dtype=bool)
@@ -467,10 +467,10 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
             expected cost within it; see ``Decisions``.
         per, time : str, optional
             Give the capacity for each hour, day, week or month (``per``) of the column ``time``, or for each
-            value of the column ``per``.
+            value of the column ``per``. The fit need not have had it.
         """
         check_is_fitted(self)
-        columns = cases(self, X)
+        columns = cases(self, X, besides=[per, time])
         given = other_stakes(self, cost, cost_columns, columns.rows)
         given.add_to(columns)
         model = self._calibrate(given) if calibrated else self.model_

@@ -113,10 +113,11 @@ def _name_columns(table: Table, estimator: Any) -> None:
         table.options["drop"] = list(estimator.drop)
 
 
-def cases(estimator: Any, X: Any, gaps: bool = False) -> Columns:
+def cases(estimator: Any, X: Any, gaps: bool = False, besides: Sequence[str | None] = ()) -> Columns:
     """Cases for a fitted estimator, as columns. Missing cells are let through where they are
-    imputed, which of a model from a file the program knows, or where ``gaps`` says so."""
-    columns = _cases(estimator, X, gaps or estimator._from_file or estimator.missing != "error")
+    imputed, which of a model from a file the program knows, or where ``gaps`` says so. A DataFrame may
+    have columns ``besides`` those of the fit."""
+    columns = _cases(estimator, X, gaps or estimator._from_file or estimator.missing != "error", besides)
     if estimator.base is not None and hasattr(estimator, "base_"):
         _add_scores(columns, estimator.base_.predict_proba(X), estimator._outcomes)
     return columns
@@ -144,7 +145,7 @@ def _add_scores(columns: Columns, scores: Array, outcomes: list[str]) -> list[st
     return names
 
 
-def _cases(estimator: Any, X: Any, gaps: bool) -> Columns:
+def _cases(estimator: Any, X: Any, gaps: bool, besides: Sequence[str | None]) -> Columns:
     names: list[str] = estimator._names
     if _is_plain(estimator, X):
         return from_matrix(X, X, names, gaps)
@@ -154,7 +155,9 @@ def _cases(estimator: Any, X: Any, gaps: bool) -> Columns:
         return from_matrix(checked, X, names, gaps)
     # Of a model from a file the program checks the columns: costs may need more of them.
     if not estimator._from_file:
-        validate_data(estimator, X, reset=False, skip_check_array=True)
+        fitted = getattr(estimator, "feature_names_in_", X.columns)
+        features = X[[name for name in X.columns if name in fitted or name not in besides]]
+        validate_data(estimator, features, reset=False, skip_check_array=True)
         if not hasattr(estimator, "feature_names_in_"):  # names that are no texts are not compared
             X = X.set_axis(names, axis=1)
     return _from_frame(X)
