@@ -46,9 +46,9 @@ func (r *Monitor) Verdict() string {
 	for _, a := range r.Alarms {
 		switch a.Kind {
 		case monitor.Inputs:
-			all = append(all, fmt.Sprintf("Alarm since %s: the cases have changed such that decisions are expected to cost more than those of the past by more than the tolerance of %s (evidence %s, alarm from %s).", a.Window, Percent(r.Tolerance), Number(a.Evidence), Number(r.Threshold)))
+			all = append(all, fmt.Sprintf("Alarm since %s: the cases have changed such that decisions are expected to cost more than those of the past by more than the tolerance of %s (evidence %s, alarm from %s).", a.Window, Percent(r.Tolerance), evidence(a.Evidence), Number(r.Threshold)))
 		case monitor.Outcomes:
-			all = append(all, fmt.Sprintf("Alarm since %s: outcomes cost more than was estimated by more than the tolerance of %s and chance (evidence %s, alarm from %s).", a.Window, Percent(r.Tolerance), Number(a.Evidence), Number(r.Threshold)))
+			all = append(all, fmt.Sprintf("Alarm since %s: outcomes cost more than was estimated by more than the tolerance of %s and chance (evidence %s, alarm from %s).", a.Window, Percent(r.Tolerance), evidence(a.Evidence), Number(r.Threshold)))
 		}
 	}
 	if all == nil {
@@ -61,6 +61,18 @@ func (r *Monitor) Verdict() string {
 func (r *Monitor) caveat() string {
 	return fmt.Sprintf("The estimated %s per case comes from the model's predictions, corrected by what happened in past cases that are like those of the window, and has a %s interval for the realised one: it allows for chance, for the correction, and for cases that are not like the past ones. Without outcomes nobody can see that outcomes follow otherwise from the same inputs. Evidence starts at 1 and is an e-value: chance alone ever takes one of the two to %s with a probability of at most %s, however often one looks.",
 		r.noun(), Percent(1-r.Level), Number(r.Threshold), Percent(r.Level))
+}
+
+// evidence is an e-value; beyond a million more of it says nothing more.
+func evidence(e float64) string {
+	const most = 1e6
+	switch {
+	case e > most:
+		return "> " + Count(most)
+	case e >= 1000:
+		return Count(int(e))
+	}
+	return Number(e)
 }
 
 // table is that of the windows.
@@ -79,14 +91,14 @@ func (r *Monitor) table() *Table {
 				realised += fmt.Sprintf(" (%s known)", Count(w.Known))
 			}
 		}
-		cells := []string{w.Name, Count(w.Rows), Within(w.Estimated, w.Low, w.High) + " (" + Range(w.Low, w.High) + ")", realised, Count(int(w.Effective)), Number(w.EvidenceInputs), Number(w.EvidenceOutcomes)}
+		cells := []string{w.Name, Count(w.Rows), Within(w.Estimated, w.Low, w.High) + " (" + Range(w.Low, w.High) + ")", realised, Count(int(w.Effective)), evidence(w.EvidenceInputs), evidence(w.EvidenceOutcomes)}
 		if quality != nil {
 			cells = slices.Insert(cells, 4, quality.of(w))
 		}
 		t.AddRow(cells...)
 	}
 	t.Notes = []Note{
-		{Text: fmt.Sprintf("Similar past cases: how many of %s those like the window's are worth.", Count(r.Reference.Rows))},
+		{Text: fmt.Sprintf("Similar past cases: the effective number of past cases, of %s, that are like those of the window.", Count(r.Reference.Rows))},
 		{Text: fmt.Sprintf("Evidence that the cases, or what comes of them, changed such that decisions %s more: alarm from %s.", map[bool]string{true: "cost", false: "lose"}[r.Costs], Number(r.Threshold))},
 	}
 	if quality != nil {
@@ -201,7 +213,7 @@ func (r *Monitor) page() *Page {
 	if len(r.Alarms) > 0 {
 		outcome, word = Fails, "alarm"
 	}
-	p.Verdict(outcome, word, "Do decisions cost what they did?", r.Verdict())
+	p.Verdict(outcome, word, "Do decisions cost what they used to?", r.Verdict())
 	p.Figure(r.figure(), "The "+r.noun()+" per case, window by window", "Lines of the estimated and the realised "+r.noun()+" over the windows")
 	p.Table(r.table())
 	if moved := r.movedTable(); len(moved.Rows) > 0 {
@@ -259,7 +271,7 @@ func (r *Monitor) WriteMetrics(w io.Writer) error {
 	gauge("estimated_cost", "Estimated cost per case in the last window.", value(last.Estimated))
 	gauge("estimated_cost_bound", "Bounds of the interval of the estimated cost.", of(`bound="low"`, last.Low), of(`bound="high"`, last.High))
 	gauge("cases", "Cases in the last window.", value(float64(last.Rows)))
-	gauge("effective_reference", "Reference cases that those like the last window's are worth.", value(last.Effective))
+	gauge("effective_reference", "Effective number of reference cases that are like those of the last window.", value(last.Effective))
 	gauge("known_outcomes", "Outcomes that are known in the last window.", value(float64(last.Known)))
 	if last.Realised != nil {
 		gauge("realised_cost", "Realised cost per case in the last window.", value(*last.Realised))

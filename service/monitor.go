@@ -276,11 +276,14 @@ func (q *Monitor) outcomes(m Loaded, t, later *table.Table) ([]float64, error) {
 			of[known[i]] = y
 		}
 	}
-	all := make([]float64, len(names))
+	last := make(map[string]int) // decision of a case: its outcome is one piece of evidence, however often it was decided
 	for i, name := range names {
-		y, is := of[name]
-		if all[i] = y; !is {
-			all[i] = math.NaN()
+		last[name] = i
+	}
+	all := slices.Repeat([]float64{math.NaN()}, len(names))
+	for name, i := range last {
+		if y, is := of[name]; is && name != "" {
+			all[i] = y
 		}
 	}
 	return all, nil

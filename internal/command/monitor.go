@@ -135,6 +135,7 @@ func writeMonitor(r *report.Monitor, out, metrics string) error {
 	}
 	// Beside it and renamed, so that whoever collects it never sees half of it.
 	if err := os.WriteFile(metrics+".tmp", b.Bytes(), 0o644); err != nil {
+		_ = os.Remove(metrics + ".tmp") // what there was room for
 		return &usageError{err}
 	}
 	return os.Rename(metrics+".tmp", metrics)
