@@ -135,6 +135,13 @@ func (c *Capacities) Takes(action int) bool {
 	return slices.ContainsFunc(c.entries, func(of []*expr.Expr) bool { return of[action] != nil })
 }
 
+// Uncertain tells whether an effort is not known, such as uniform(20, 40): then it counts by its mean.
+func (c *Capacities) Uncertain() bool {
+	return slices.ContainsFunc(c.entries, func(of []*expr.Expr) bool {
+		return slices.ContainsFunc(of, func(e *expr.Expr) bool { return e != nil && len(e.Unknowns()) > 0 })
+	})
+}
+
 // Within finds what actions take of capacities: the effort of that name, or else 1 for each time that the
 // action of that name is taken. Errors are *SpecError.
 func (s *Spec) Within(all []Capacity) (*Capacities, error) {

@@ -247,6 +247,7 @@ type Shortage struct {
 	Changed int     `json:"changed" doc:"in how many cases another action is taken than without limits"`
 
 	per    string
+	unsure bool      // efforts are not known
 	sums   []float64 // of costs of the limits, by period
 	stderr float64
 }
@@ -263,7 +264,7 @@ type LimitUsed struct {
 }
 
 func newShortage(l *Limits, periods int) *Shortage {
-	s := &Shortage{Periods: periods, per: l.Per}
+	s := &Shortage{Periods: periods, per: l.Per, unsure: l.Uncertain()}
 	for _, c := range l.All {
 		s.Limits = append(s.Limits, LimitUsed{Name: c.Name, Most: c.Most})
 	}
@@ -332,6 +333,9 @@ func (s *Shortage) Lines() (lines []string) {
 			line += fmt.Sprintf(", for no action takes less than %.6g", u.least)
 		}
 		lines = append(lines, line)
+	}
+	if s.unsure {
+		lines = append(lines, "efforts that are not known count by their means: what is used may come to more")
 	}
 	what := [][2]string{{"the limit costs", "it"}, {"the limits cost", "them"}}[min(1, len(s.Limits)-1)]
 	lines = append(lines, fmt.Sprintf("%s %v in all; %s would get another action without %s", what[0], s.Cost, table.Plural(s.Changed, "row"), what[1]))
