@@ -125,7 +125,7 @@ func (r *Monitor) quality() *quality {
 			if w.Slope == nil {
 				return ""
 			}
-			return fmt.Sprintf("%.2f", *w.Slope)
+			return minus(fmt.Sprintf("%.2f", *w.Slope))
 		}}
 	case has(coverage):
 		return &quality{"coverage", "Coverage is how many outcomes are in intervals that should have 90 % of them.", func(w monitor.Window) string {
