@@ -11,7 +11,6 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
-	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
 )
@@ -103,16 +102,13 @@ func (m *Model) relearned(ctx context.Context, p *Problem, ep posterior.Posterio
 		}, nil
 	case interface{ Process() *gp.Inducing }:
 		process, s := of.Process(), m.summary.Inducing
-		added, process, err := search.Effects(ctx, process, state.Functions, p.X, p.many(), p.coding.Codes())
+		room := &gp.ViewBuffer{Bytes: p.roomBytes()}
+		again, added, err := search.Relearned(ctx, process, state.Functions, state.Sites, p.X, p.many(), p.coding.Codes(), room, p.opt.ShardRows)
 		if err != nil {
 			return nil, err
 		}
-		room := &gp.ViewBuffer{Bytes: p.roomBytes()}
-		shards := process.Shards(p.X, p.many(), room, p.opt.ShardRows)
-		return induced{&search.Induced{
-			Process: process, Result: &pass.Result{Q: state.Functions}, Engine: gp.NewEngine(process, shards, state.Sites),
-			LogEvidence: logEvidence, Bound: s.Bound, Share: s.Share, Lost: s.Lost,
-		}, added}, nil
+		again.LogEvidence, again.Bound, again.Share, again.Lost = logEvidence, s.Bound, s.Share, s.Lost
+		return induced{again, added}, nil
 	}
 	panic(fmt.Sprintf("lossep: a posterior of type %T has no process", ep))
 }

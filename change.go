@@ -14,7 +14,6 @@ import (
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/methods"
-	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
@@ -272,7 +271,7 @@ func (c *Change[Y]) Full(ctx context.Context, k kernel.Kernel, cases gp.Cases, x
 // Inducing goes over the new rows, with what the others told held as a Gaussian: the sites of those that are taken away
 // are taken out, and what they told of effects is to first order. The state is that of EP with the process.
 func (c *Change[Y]) Inducing(ctx context.Context, process *gp.Inducing, state posterior.State, terms func(TrainingRows[Y]) gp.Terms, codes int, power float64) (*search.Continued, error) {
-	if len(c.Gone) > 0 && process.Effects() != nil {
+	if len(c.Gone) > 0 && process.Effects() != nil && process.Effects().Joint() == nil {
 		gone := c.Old.Some(c.Gone)
 		set, err := search.WithoutEffects(ctx, process, state.Functions, gone.X, terms(gone), codes)
 		if err != nil {
@@ -285,21 +284,16 @@ func (c *Change[Y]) Inducing(ctx context.Context, process *gp.Inducing, state po
 
 // before is what the rows that are kept told: q without the prior and without the sites of those that
 // are taken away, as far as it has not faded.
-func (c *Change[Y]) before(q gauss.Gaussians, process *gp.Inducing, sites []gauss.Scalar, terms func(TrainingRows[Y]) gp.Terms) gauss.Naturals {
-	told := gauss.NewNaturals(len(q), q.Dim())
-	prior := gauss.NewNaturals(len(q), q.Dim())
-	prior.SetStandard()
-	told.Times(q.Naturals(), c.Fade)
-	told.Times(prior, -c.Fade)
-	if len(c.Gone) > 0 {
-		var gone []gauss.Scalar
-		for _, i := range c.Gone {
-			gone = append(gone, sites[i*len(q):(i+1)*len(q)]...)
-		}
-		rows := c.Old.Some(c.Gone)
-		told.Times(pass.Gather(process.Shard(rows.X, terms(rows)), gone), -c.Fade)
+func (c *Change[Y]) before(q gauss.Gaussians, process *gp.Inducing, sites []gauss.Scalar, terms func(TrainingRows[Y]) gp.Terms) search.Told {
+	if len(c.Gone) == 0 {
+		return search.NewTold(process, q, nil, nil, nil, c.Fade)
 	}
-	return told
+	var gone []gauss.Scalar
+	for _, i := range c.Gone {
+		gone = append(gone, sites[i*len(q):(i+1)*len(q)]...)
+	}
+	rows := c.Old.Some(c.Gone)
+	return search.NewTold(process, q, rows.X, terms(rows), gone, c.Fade)
 }
 
 // Keeping is what is kept of the rows and the sites of a posterior with inducing points, the latter of each row for so

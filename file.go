@@ -109,7 +109,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	switch s := h.Summary.Inducing; {
 	case s != nil:
 		read = f.inducing
-		need = s.loadBytes(h.Recipe.Rows, f.coding.Len()+len(h.Costs), f.link.functions()) + modelfile.EffectsBytes(h.Summary.Effects, f.link.functions())
+		need = s.loadBytes(h.Recipe.Rows, f.coding.Len()+len(h.Costs), f.link.functions()) + modelfile.EffectsBytes(h.Summary.Effects, f.link.functions(), s.Points)
 	case h.Summary.mixes():
 		read = f.mixture
 		need = mixtureBytes(h.Recipe, h.Summary.parts(), h.Recipe.Rows, f.coding.Len()+len(h.Costs))
@@ -159,7 +159,7 @@ func (f *opened) inducing(k kernel.Kernel) ([]opinion, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := f.Effects(f.summary.Effects, functions)
+	set, err := f.Effects(f.summary.Effects, functions, points)
 	if err != nil {
 		return nil, err
 	}
@@ -168,11 +168,15 @@ func (f *opened) inducing(k kernel.Kernel) ([]opinion, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := ep
+	own, by := ep, process
 	if f.method != EP {
 		if own, err = f.Functions(true, functions, points); err != nil {
 			return nil, err
 		}
+		if set, err = f.Own(set); err != nil {
+			return nil, err
+		}
+		by = process.With(set)
 	}
 	state := posterior.State{Functions: ep}
 	if KeepsRows(f.recipe.Rows, f.coding.Len(), functions) {
@@ -183,7 +187,7 @@ func (f *opened) inducing(k kernel.Kernel) ([]opinion, error) {
 			return nil, err
 		}
 	}
-	return inducedOpinions(f.link, process, f.method, state, own), nil
+	return inducedOpinions(f.link, process, f.method, state, by, own), nil
 }
 
 // full reads posteriors of the full process.

@@ -150,7 +150,7 @@ func (f induced) apply(ctx context.Context, l *Learned, method Method) (*applied
 			return nil, err
 		}
 	}
-	found.opinions = inducedOpinions(p.link(), f.Process, method, posterior.State{Functions: f.Result.Q, Sites: sites}, q)
+	found.opinions = inducedOpinions(p.link(), f.Process, method, posterior.State{Functions: f.Result.Q, Sites: sites}, f.Under(found.engine), q)
 	if method != EP {
 		found.status.Notes = l.doubts
 	}
@@ -161,18 +161,18 @@ func (f induced) apply(ctx context.Context, l *Learned, method Method) (*applied
 	}
 	found.left = left
 	// A product over functions, or effects, knows nothing of how they hang together.
-	found.sharpens = p.link().functions() > 1 || f.effects != nil
+	found.sharpens = p.link().functions() > 1 || f.effects != nil && f.Process.Effects().Joint() == nil
 	found.logEvidence, found.search, found.jitter = f.LogEvidence, l.search, f.Process.Jitter()
 	found.inducing = &Inducing{Points: f.Process.Dim(), Share: f.Share, Lost: f.Lost, Bound: f.Bound, Power: p.opt.power()}
 	found.status.Notes = append(slices.Clone(found.status.Notes), f.notes(p, found.inducing)...)
 	return &found.applied, nil
 }
 
-// inducedOpinions are that of a method, whose Gaussians are own, and that of EP.
-func inducedOpinions(l link, process *gp.Inducing, method Method, ep posterior.State, own gauss.Gaussians) []opinion {
+// inducedOpinions are that of a method, whose Gaussians are own, and that of EP. Their processes differ in effects only.
+func inducedOpinions(l link, process *gp.Inducing, method Method, ep posterior.State, by *gp.Inducing, own gauss.Gaussians) []opinion {
 	all := []opinion{{EP, l.inducing(process, ep.Functions, ep.Sites)}}
 	if method != EP {
-		all = append([]opinion{{method, l.inducing(process, own, nil)}}, all...)
+		all = append([]opinion{{method, l.inducing(by, own, nil)}}, all...)
 	}
 	return all
 }

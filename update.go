@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/modelfile"
@@ -227,9 +228,9 @@ func (u *updating) induced(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := c.Q
+	by, own := c.Process, c.Q
 	if m.method != EP {
-		if own, err = u.own(ctx, c.Process, state.Sites, terms); err != nil {
+		if by, own, err = u.own(ctx, c.Process, state.Sites, terms); err != nil {
 			return nil, err
 		}
 	}
@@ -237,7 +238,7 @@ func (u *updating) induced(ctx context.Context) (*Model, error) {
 	var kept TrainingRows[int]
 	kept, next.Sites = u.Keeping(m.coding.Len(), p.link().functions(), state, c)
 	m.x, m.labels, m.weights = kept.X, kept.Outcomes, kept.Weights
-	m.opinions = inducedOpinions(p.link(), c.Process, m.method, next, own)
+	m.opinions = inducedOpinions(p.link(), c.Process, m.method, next, by, own)
 	m.recipe = p.Recipe
 	m.provenance.Rows, m.provenance.Version = p.Recipe.Rows, Version
 	m.summary.LogEvidence += c.Gain
@@ -250,18 +251,30 @@ func (u *updating) induced(ctx context.Context) (*Model, error) {
 }
 
 // own is the posterior of a method other than EP, whose sites are not kept: those of EP stand for rows
-// that are taken away.
-func (u *updating) own(ctx context.Context, process *gp.Inducing, sites []gauss.Scalar, terms func(TrainingRows[int]) gp.Terms) (gauss.Gaussians, error) {
-	before := u.before(u.opinions[0].State().Functions, process, sites, terms)
+// that are taken away. Families have the variances that EP found.
+func (u *updating) own(ctx context.Context, process *gp.Inducing, sites []gauss.Scalar, terms func(TrainingRows[int]) gp.Terms) (*gp.Inducing, gauss.Gaussians, error) {
+	of := u.opinions[0].Posterior.(interface{ Process() *gp.Inducing }).Process()
+	before := u.before(u.opinions[0].State().Functions, of, sites, terms)
+	settings := pass.Settings{Rule: u.method.row(0).Rule, Tolerance: induceTolerance, Extra: before.V}
+	if e := of.Effects().Joint(); e != nil {
+		joint := *e
+		joint.Variance = process.Effects().Joint().Variance
+		c, err := search.Jointly(ctx, of.With(effects.Set{&joint}), before, u.New.X, terms(u.New), u.coding.Codes(), settings, true)
+		if err != nil {
+			return nil, nil, err
+		}
+		return c.Process, c.Q, nil
+	}
 	if u.New.X == nil {
-		return search.Beside(before)
+		q, err := search.Beside(before.V)
+		return process, q, err
 	}
 	engine := gp.NewEngine(process, process.Shards(u.New.X, terms(u.New), nil, 0), nil)
-	r, err := pass.Settle(ctx, engine, pass.Settings{Rule: u.method.row(0).Rule, Tolerance: induceTolerance, Extra: before})
+	r, err := pass.Settle(ctx, engine, settings)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return r.Q, nil
+	return process, r.Q, nil
 }
 
 // finish notes what was done.

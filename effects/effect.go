@@ -1,6 +1,10 @@
 package effects
 
-import "math"
+import (
+	"math"
+
+	"github.com/lossep/lossep/gauss"
+)
 
 // Effect is a family and what is known of its effects.
 type Effect struct {
@@ -10,6 +14,9 @@ type Effect struct {
 	// of that of the means of the whole value.
 	Share   float64
 	Moments []Moment // of all groups, one function after the other
+	// Given are the effects as views of the v of the smooth part, where the two are known jointly; the Moments
+	// then follow from what is known of v. It is nil where they are independent.
+	Given *gauss.Views
 }
 
 // Functions is how many functions there are effects on.
@@ -58,4 +65,26 @@ func (e *Effect) Nats() (nats float64) {
 		return part
 	}, func(part float64) { nats += part / 2 })
 	return nats
+}
+
+// Under is the family with effects that are given v as the views say, where q is what is known of v.
+func (e *Effect) Under(q *gauss.Gaussian, given *gauss.Views) *Effect {
+	c := *e
+	c.Given, c.Moments = given, make([]Moment, given.Len())
+	mean, variance := make([]float64, given.Len()), make([]float64, given.Len())
+	q.Predict(given, mean, variance, new(gauss.Workspace))
+	for g := range c.Moments {
+		c.Moments[g] = Moment{mean[g], variance[g]}
+	}
+	return &c
+}
+
+// Step is a better variance for effects that are known jointly with the smooth part: Newton's towards the
+// maximum of the evidence, where what the rows told of an effect is what its moments say.
+func (e *Effect) Step() float64 {
+	sums := make([]Sum, len(e.Moments))
+	for g, w := range e.Moments {
+		sums[g] = Sum{w.Mean / w.Variance, max(0, 1/w.Variance-1/e.Variance)}
+	}
+	return slopesOf(sums, e.Variance, e.freedom()).step(e.Variance)
 }

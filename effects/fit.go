@@ -119,9 +119,10 @@ func (f *Fit) Sums(sums []Moment) ([]Moment, error) {
 	return nil, nil
 }
 
-// Without is Shard.Without of a row in memory. Whoever passes over other rows leaves effects out there.
+// Without is Shard.Without of a row in memory. Whoever passes over other rows leaves effects out there; so does who
+// passes over rows whose effects are known jointly with the smooth part.
 func (f *Fit) Without(row, function int) Moment {
-	if m, ok := f.rows.(*InMemory); ok {
+	if m, ok := f.rows.(*InMemory); ok && f.Effects().Joint() == nil {
 		return m.Without(f.looked, row, function)
 	}
 	return Moment{}

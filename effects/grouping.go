@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Grouping is a family as learnt from rows: its axes, and numbers for the cells that occur.
@@ -144,4 +146,23 @@ func NewGrouping(f Family, axes []*Axis, keys []int, rows []uint32) (*Grouping, 
 	}
 	g.seen.number()
 	return g, nil
+}
+
+// Of are the groups of rows that it was learnt from.
+func (g *Grouping) Of(x *mat.Dense) []int32 {
+	n, _ := x.Dims()
+	groups := make([]int32, n)
+	for i := range groups {
+		groups[i] = int32(g.group(x.RawRowView(i), 1))
+	}
+	return groups
+}
+
+// Places are where groups of another grouping of the family are among those of this one.
+func (g *Grouping) Places(of *Grouping) []int {
+	places := of.Keys()
+	for i, key := range places {
+		places[i] = g.seen.of(key)
+	}
+	return places
 }

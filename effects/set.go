@@ -1,6 +1,10 @@
 package effects
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/gauss"
+)
 
 // Set is the effects of several families.
 type Set []*Effect
@@ -46,6 +50,23 @@ func TakeOut(sums []Moment, functions int, mean, variance []float64) {
 	}
 }
 
+// Joint is the family whose effects are known jointly with the smooth part, nil if there is none.
+func (s Set) Joint() *Effect {
+	if len(s) == 1 && s[0].Given != nil {
+		return s[0]
+	}
+	return nil
+}
+
+// Under are the effects where q is what is known of the smooth part.
+func (s Set) Under(q gauss.Gaussians) Set {
+	e := s.Joint()
+	if e == nil {
+		return s
+	}
+	return Set{e.Under(q[0], e.Given)}
+}
+
 // Functions is how many functions have effects of their own: one where there are none.
 func (s Set) Functions() int {
 	if len(s) == 0 {
@@ -74,6 +95,9 @@ func (s Set) Groups() (n int) {
 func (s Set) Bytes() (bytes float64) {
 	for _, e := range s {
 		bytes += 12*float64(len(e.seen.words)) + 16*float64(len(e.Moments)) + 4*float64(len(e.Rows))
+		if e.Given != nil {
+			bytes += 8 * float64(e.Given.Len()*(e.Given.Dim()+2))
+		}
 	}
 	return bytes
 }

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"context"
+	"errors"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -87,5 +88,31 @@ func (l *local) Sites(context.Context) ([]gauss.Scalar, error) { return l.Local.
 // Put implements Engine.
 func (l *local) Put(_ context.Context, sites []gauss.Scalar) error {
 	l.Local.Put(sites)
+	return nil
+}
+
+// Grouped is the engine of rows in memory that share effects of groups; see pass.Grouped.
+type Grouped struct{ *pass.Grouped }
+
+// Group is the engine of the rows of another, which it takes over and whose process has no effects, that share
+// effects of groups: those of the rows are numbers below count. What others told may be nil.
+func Group(e Engine, groups []int32, count int, variance float64, told *pass.Arrow) *Grouped {
+	return &Grouped{pass.NewGrouped(e.(*local).Local, groups, count, variance, told)}
+}
+
+// Slopes implements Engine: the search for a kernel has the effects independent of the process.
+func (g *Grouped) Slopes(context.Context, gauss.Naturals, pass.Options) (*pass.Sums, []float64, error) {
+	return nil, nil, &pass.EngineError{Err: errors.New("gp: there is no gradient beside effects that are eliminated")}
+}
+
+// Fork implements Engine.
+func (g *Grouped) Fork() Engine { return &Grouped{g.Grouped.Fork()} }
+
+// Sites implements Engine.
+func (g *Grouped) Sites(context.Context) ([]gauss.Scalar, error) { return g.Grouped.Sites(), nil }
+
+// Put implements Engine.
+func (g *Grouped) Put(_ context.Context, sites []gauss.Scalar) error {
+	g.Grouped.Put(sites)
 	return nil
 }

@@ -29,7 +29,7 @@ type Inducing struct {
 	basis  *kernel.Basis
 	root   *gauss.Root
 	// effects are added to the process: what is known of them is an offset of the value at a
-	// row and a part of its residual variance.
+	// row and a part of its residual variance; or they are views of v, too.
 	effects effects.Set
 	trained []effects.Moment // of the sums of effects on the rows of Shards, function by function, nil where they are not known
 }
@@ -59,6 +59,9 @@ func (p *Inducing) With(e effects.Set) *Inducing {
 	c.effects = e
 	return &c
 }
+
+// Known is the process with effects as they are where q is what is known of v.
+func (p *Inducing) Known(q gauss.Gaussians) *Inducing { return p.With(p.effects.Under(q)) }
 
 // Trained is the process whose effects were learnt from the rows that it is going to make Shards of,
 // and have these sums there: a row is not one of those that share its combination of categories.
@@ -118,6 +121,9 @@ func (p *Inducing) at(x blas64.General, data, residual []float64, sums []effects
 			residual[i] = max(0, p.kernel.Variance(x.Data[i*x.Stride:i*x.Stride+x.Cols])-floats.Dot(row, row))
 		}
 	})
+	if p.effects.Joint() != nil {
+		return p.jointly(x, a, residual)
+	}
 	var dense mat.Dense
 	dense.SetRawMatrix(a)
 	if len(p.effects) == 0 && sums == nil {
@@ -148,6 +154,25 @@ func (p *Inducing) at(x blas64.General, data, residual []float64, sums []effects
 		return gauss.NewViews(&dense, b[0], r[0])
 	}
 	return gauss.NewViews(&dense, nil, residual).With(b, r)
+}
+
+// jointly are the views a of the process with those of effects that are known jointly with it. A group that
+// no row had is independent of it.
+func (p *Inducing) jointly(x, a blas64.General, residual []float64) *gauss.Views {
+	e, offset := p.effects.Joint(), make([]float64, x.Rows)
+	for i := range x.Rows {
+		g := e.Group(x.Data[i*x.Stride : i*x.Stride+x.Cols])
+		if g < 0 {
+			residual[i] += e.Variance
+			continue
+		}
+		floats.Add(a.Data[i*a.Stride:i*a.Stride+a.Cols], e.Given.Row(g))
+		offset[i] = e.Given.Offset(g)
+		residual[i] += e.Given.Residual(g)
+	}
+	var dense mat.Dense
+	dense.SetRawMatrix(a)
+	return gauss.NewViews(&dense, offset, residual)
 }
 
 // kernelWork is what a covariance takes for each column, in operations of a product.

@@ -50,6 +50,12 @@ func (p *Inducing) Predictor(q *gauss.Gaussian) (*Predictor, bool) {
 		q.Whiten(raised, gauss.NewViews(inverse, nil, nil), new(gauss.Workspace))
 		out.added = lanes.NewPanels(raised.RawMatrix())
 	}
+	if e := p.effects.Joint(); e != nil { // 2a·cov(v, w) = 2k·U⁻¹cov(v, w)
+		out.leaning = mat.NewDense(e.Groups(), m, nil)
+		q.Covariances(out.leaning, e.Given, new(gauss.Workspace))
+		p.root.Pull(out.leaning.RawMatrix())
+		out.leaning.Scale(2, out.leaning)
+	}
 	size := floats.Norm(out.weights, 1)
 	return out, !math.IsNaN(size) && !math.IsInf(size, 0)
 }

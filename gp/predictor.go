@@ -42,6 +42,7 @@ type Predictor struct {
 	added    *lanes.Panels // P, nil if no precision is negative
 	effects  effects.Set   // added to the process
 	function int           // that it predicts
+	leaning  *mat.Dense    // what covariances with the inputs add to variances by those with each effect; nil if there are none
 	pool     sync.Pool     // of *predictorScratch
 }
 
@@ -288,8 +289,15 @@ func (p *Predictor) read(s *predictorScratch, x blas64.General, mean, variance [
 		return
 	}
 	for i := range x.Rows {
-		w := p.effects.At(x.Data[i*x.Stride:i*x.Stride+x.Cols], p.function)
+		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
+		w := p.effects.At(row, p.function)
 		mean[i] += w.Mean
 		variance[i] += w.Variance
+		if p.leaning == nil {
+			continue
+		}
+		if g := p.effects[0].Group(row); g >= 0 {
+			variance[i] = max(0, variance[i]+floats.Dot(s.k[i*stride:i*stride+len(p.weights)], p.leaning.RawRowView(g)))
+		}
 	}
 }

@@ -5,7 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/safetensors"
 )
 
@@ -17,6 +20,8 @@ type Effects struct {
 	Cells   int           `json:"cells"` // combinations that occur among the training rows
 	// Counts says that rows are not grouped by their combination, but by how many others have it.
 	Counts bool `json:"counts,omitempty"`
+	// Joint says that the effects are known jointly with what the inducing points see.
+	Joint bool `json:"joint,omitempty"`
 	// Variance is that of the effects of groups of which nothing is known, and Gain what the
 	// family adds to the log evidence, to second order.
 	Variance float64 `json:"variance"`
@@ -37,7 +42,7 @@ type EffectsPart struct {
 // EffectsOf are the families of a set, whose entries are called as given.
 func EffectsOf(set effects.Set, names []string) (all []Effects) {
 	for _, e := range set {
-		one := Effects{Term: e.Family.Name(names), Cells: len(e.Keys()), Counts: e.Rows != nil, Variance: e.Variance, Gain: e.Nats(), Share: e.Share}
+		one := Effects{Term: e.Family.Name(names), Cells: len(e.Keys()), Counts: e.Rows != nil, Joint: e.Given != nil, Variance: e.Variance, Gain: e.Nats(), Share: e.Share}
 		for k, part := range e.Family.Parts() {
 			one.Columns = append(one.Columns, EffectsPart{Entry: part.Column, Bins: part.Bins, Cells: e.Axes[k].Cells})
 		}
@@ -59,11 +64,14 @@ func Updated(all []Effects, set effects.Set) []Effects {
 // combinations of cells that occur, effects.j.mean and effects.j.variance, one number for each of
 // them, or for each of several outcomes a row of them; and effects.j.cuts.k, where the k-th of its columns is cut, if that is a number. A family
 // of numbers of rows has these as effects.j.rows, and means and variances for each class of them.
+//
+// Effects that are known jointly with the v that the inducing points see are effects.j.slope·v +
+// effects.j.mean given v, and effects.j.variance is given v, too. A method of its own has these three as own.effects.j.
 
 // addEffects adds them.
 func addEffects(f *safetensors.File, set effects.Set) {
 	for j, e := range set {
-		name := fmt.Sprintf("effects.%d.", j)
+		name := effectsName(j)
 		var cells, rows []int64
 		for _, k := range e.Keys() {
 			cells = append(cells, int64(k))
@@ -71,22 +79,38 @@ func addEffects(f *safetensors.File, set effects.Set) {
 		for _, n := range e.Rows {
 			rows = append(rows, int64(n))
 		}
-		mean, variance := make([]float64, len(e.Moments)), make([]float64, len(e.Moments))
-		for g, w := range e.Moments {
-			mean[g], variance[g] = w.Mean, w.Variance
-		}
 		f.AddInts(name+"cells", cells, len(cells))
 		if e.Rows != nil {
 			f.AddInts(name+"rows", rows, len(rows))
 		}
-		f.AddFloats(name+"mean", mean, shapeOf(e.Groups(), e.Functions())...)
-		f.AddFloats(name+"variance", variance, shapeOf(e.Groups(), e.Functions())...)
+		addMoments(f, name, e)
 		for k, a := range e.Axes {
 			if a.Cuts != nil {
 				f.AddFloats(fmt.Sprintf("%scuts.%d", name, k), a.Cuts, len(a.Cuts))
 			}
 		}
 	}
+}
+
+// addMoments adds what is known of the effects of a family.
+func addMoments(f *safetensors.File, name string, e *effects.Effect) {
+	mean, variance := make([]float64, len(e.Moments)), make([]float64, len(e.Moments))
+	for g, w := range e.Moments {
+		if e.Given != nil {
+			w = effects.Moment{Mean: e.Given.Offset(g), Variance: e.Given.Residual(g)}
+		}
+		mean[g], variance[g] = w.Mean, w.Variance
+	}
+	f.AddFloats(name+"mean", mean, shapeOf(e.Groups(), e.Functions())...)
+	f.AddFloats(name+"variance", variance, shapeOf(e.Groups(), e.Functions())...)
+	if e.Given == nil {
+		return
+	}
+	slope := mat.NewDense(e.Given.Len(), e.Given.Dim(), nil)
+	for g := range e.Given.Len() {
+		slope.SetRow(g, e.Given.Row(g))
+	}
+	addMatrix(f, name+"slope", slope)
 }
 
 // shapeOf is that of the numbers of all groups, of several functions a row for each.
@@ -97,16 +121,50 @@ func shapeOf(groups, functions int) []int {
 	return []int{functions, groups}
 }
 
-// Effects are those of the families on so many functions.
-func (r *Reader) Effects(families []Effects, functions int) (set effects.Set, err error) {
+// Effects are those of the families on so many functions, seen from so many points.
+func (r *Reader) Effects(families []Effects, functions, points int) (set effects.Set, err error) {
 	for j, s := range families {
-		e, err := r.family(fmt.Sprintf("effects.%d.", j), s, functions)
+		e, err := r.family(effectsName(j), s, functions, points)
 		if err != nil {
 			return nil, err
 		}
 		set = append(set, e)
 	}
 	return set, nil
+}
+
+// Own are effects as the method itself knows them, given as EP does: where they are known jointly with what the
+// points see they are others.
+func (r *Reader) Own(ep effects.Set) (effects.Set, error) {
+	e := ep.Joint()
+	if e == nil {
+		return ep, nil
+	}
+	own := *e
+	moments, err := r.moments(ownName+effectsName(0), e.Variance, true, len(e.Moments))
+	if err != nil {
+		return nil, err
+	}
+	own.Given, err = r.given(ownName+effectsName(0), moments, e.Given.Dim())
+	return effects.Set{&own}, err
+}
+
+// effectsName is what the names of the tensors of a family begin with, and ownName what those of a method's own do.
+func effectsName(family int) string { return fmt.Sprintf("effects.%d.", family) }
+
+const ownName = "own."
+
+// given are effects as views of what so many points see.
+func (r *Reader) given(name string, moments []effects.Moment, points int) (*gauss.Views, error) {
+	slope, err := r.floats(name+"slope", largestEffect, len(moments), points)
+	if err != nil {
+		return nil, err
+	}
+	b, v := make([]float64, len(moments)), make([]float64, len(moments))
+	for g, w := range moments {
+		b[g], v[g] = w.Mean, w.Variance
+	}
+	return gauss.NewViews(mat.NewDense(len(moments), points, slope), b, v), nil
 }
 
 // ints are the whole numbers of a tensor.
@@ -119,7 +177,7 @@ func (r *Reader) ints(name string, shape ...int) ([]int64, error) {
 	return t.Ints, nil
 }
 
-func (r *Reader) family(name string, s Effects, functions int) (*effects.Effect, error) {
+func (r *Reader) family(name string, s Effects, functions, points int) (*effects.Effect, error) {
 	var family effects.Family
 	if s.Counts {
 		family = append(family, effects.Count)
@@ -157,7 +215,11 @@ func (r *Reader) family(name string, s Effects, functions int) (*effects.Effect,
 			rows = append(rows, uint32(n))
 		}
 	}
-	moments, err := r.moments(name, s, functions)
+	groups := s.Cells
+	if s.Counts {
+		groups = effects.CountClasses
+	}
+	moments, err := r.moments(name, s.Variance, s.Joint, shapeOf(groups, functions)...)
 	if err != nil {
 		return nil, err
 	}
@@ -165,28 +227,32 @@ func (r *Reader) family(name string, s Effects, functions int) (*effects.Effect,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Term, err)
 	}
-	return &effects.Effect{Grouping: g, Variance: s.Variance, Share: s.Share, Moments: moments}, nil
+	e := &effects.Effect{Grouping: g, Variance: s.Variance, Share: s.Share, Moments: moments}
+	if s.Joint {
+		if functions > 1 {
+			return nil, fmt.Errorf("%s is joint with one of several functions", s.Term)
+		}
+		e.Given, err = r.given(name, moments, points)
+	}
+	return e, err
 }
 
-// moments are what is known of the effects of a family.
-func (r *Reader) moments(name string, s Effects, functions int) ([]effects.Moment, error) {
-	groups := s.Cells
-	if s.Counts {
-		groups = effects.CountClasses
-	}
-	mean, err := r.floats(name+"mean", largestEffect, shapeOf(groups, functions)...)
+// moments are what is known of the effects of a family, whose tensors have the shape given. What is known
+// given what the points see may be less than nothing.
+func (r *Reader) moments(name string, largest float64, joint bool, shape ...int) ([]effects.Moment, error) {
+	mean, err := r.floats(name+"mean", largestEffect, shape...)
 	if err != nil {
 		return nil, err
 	}
-	variance, err := r.floats(name+"variance", largestEffect, shapeOf(groups, functions)...)
+	variance, err := r.floats(name+"variance", largestEffect, shape...)
 	if err != nil {
 		return nil, err
 	}
 	moments := make([]effects.Moment, len(mean))
 	for g := range moments {
 		moments[g] = effects.Moment{Mean: mean[g], Variance: variance[g]}
-		if v := variance[g]; !(v > 0 && v <= s.Variance*(1+1e-9)) {
-			return nil, fmt.Errorf("effect %d of %s has the variance %v", g+1, s.Term, v)
+		if v := variance[g]; !(v > 0 && (joint || v <= largest*(1+1e-9))) {
+			return nil, fmt.Errorf("effect %d of %s has the variance %v", g+1, name, v)
 		}
 	}
 	return moments, nil
@@ -205,6 +271,9 @@ func CheckEffects(families []Effects, entries int) error {
 		return fmt.Errorf("it has %d families of effects", len(families))
 	}
 	for _, e := range families {
+		if e.Joint && (len(families) > 1 || e.Counts) {
+			return fmt.Errorf("%s is joint, and not the only family of categories or bins", e.Term)
+		}
 		cells := 1.0
 		for _, c := range e.Columns {
 			if c.Entry < 0 || c.Entry >= entries || c.Bins < 0 || c.Bins > effects.MostBins || c.Cells < 1 || c.Bins > 0 && c.Cells < 2 {
@@ -220,14 +289,17 @@ func CheckEffects(families []Effects, entries int) error {
 	return nil
 }
 
-// EffectsBytes is what it takes to read families of effects on so many functions.
-func EffectsBytes(families []Effects, functions int) (bytes float64) {
+// EffectsBytes is what it takes to read families of effects on so many functions, seen from so many points.
+func EffectsBytes(families []Effects, functions, points int) (bytes float64) {
 	for _, e := range families {
 		cells := 1.0
 		for _, c := range e.Columns {
 			cells *= float64(c.Cells)
 		}
 		bytes += 12*cells/64 + float64(16+32*functions)*float64(e.Cells)
+		if e.Joint { // slopes and what predictions take, of EP and of the method itself
+			bytes += 4 * 8 * float64(points) * float64(e.Cells)
+		}
 	}
 	return bytes
 }

@@ -117,6 +117,9 @@ func (c *Content) file() (*safetensors.File, error) {
 	addEffects(f, c.EP.Effects)
 	addState(f, "", "ep", c.EP)
 	addState(f, "", "sites", c.Own)
+	if e := c.Own.Effects.Joint(); e != nil {
+		addMoments(f, ownName+effectsName(0), e)
+	}
 	return f, nil
 }
 

@@ -114,7 +114,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	if n := h.Summary.Inducing; n > 0 {
 		views = n
 	}
-	if need := posterior.FullBytes(views, m.coding.Len(), views) + 3*posterior.RowBytes(rows, m.coding.Len()+len(h.CostColumns), 1) + modelfile.EffectsBytes(h.Summary.Effects, 1) + modelfile.EffectsBytes(h.Summary.Noise, 1); need > float64(bytes) {
+	if need := posterior.FullBytes(views, m.coding.Len(), views) + 3*posterior.RowBytes(rows, m.coding.Len()+len(h.CostColumns), 1) + modelfile.EffectsBytes(h.Summary.Effects, 1, views) + modelfile.EffectsBytes(h.Summary.Noise, 1, views); need > float64(bytes) {
 		return nil, fmt.Errorf("it takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", need/1e9, float64(bytes)/1e9)
 	}
 	if err := m.read(r, &h); err != nil {
@@ -151,7 +151,7 @@ func (m *Model) read(r *modelfile.Reader, h *header) error {
 		if err != nil {
 			return err
 		}
-		set, err := r.Effects(append(slices.Clone(m.summary.Effects), m.summary.Noise...), 1)
+		set, err := r.Effects(append(slices.Clone(m.summary.Effects), m.summary.Noise...), 1, n)
 		if err != nil {
 			return err
 		}

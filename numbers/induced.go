@@ -83,7 +83,7 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 	} else {
 		m.x, m.values, m.weights, m.kept = nil, nil, nil, lossep.CostColumns{}
 	}
-	m.posterior = posterior.NewInducing(fit.Process, posterior.Latent{}, found.Q[0], sites)
+	m.posterior = posterior.NewInducing(fit.Under(found.Engine), posterior.Latent{}, found.Q[0], sites)
 	d, _ := methods.Named(string(p.method()))
 	left, err := leftOut(ctx, found.Engine, found.Q, d.Rule, added, p.Len())
 	if err != nil {

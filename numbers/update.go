@@ -207,10 +207,9 @@ func (m *Model) cavities(ctx context.Context) (left []gauss.Scalar, err error) {
 		return left, nil
 	}
 	state, of := m.posterior.State(), m.terms(m.training())
-	added, process, err := search.Effects(ctx, m.inducing(), state.Functions, m.x, of, m.coding.Codes())
+	again, added, err := search.Relearned(ctx, m.inducing(), state.Functions, state.Sites, m.x, of, m.coding.Codes(), nil, 0)
 	if err != nil {
 		return nil, err
 	}
-	engine := gp.NewEngine(process, process.Shards(m.x, of, nil, 0), state.Sites)
-	return leftOut(ctx, engine, state.Functions, infer.Propagation{}, added, len(m.values))
+	return leftOut(ctx, again.Engine, state.Functions, infer.Propagation{}, added, len(m.values))
 }

@@ -208,7 +208,7 @@ func look(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, see See,
 	means, variances := make([]float64, k), make([]float64, k)
 	w.each(func(from, to int, views *gauss.Views) {
 		if !known {
-			w.marginals(views)
+			w.marginals(views, from)
 		}
 		if kept != nil {
 			for c := range k {
@@ -388,13 +388,17 @@ const (
 
 // project finds what the rule asks of every site of a block, and adds it up.
 func (w *work) project(views *gauss.Views, sites []gauss.Scalar, from int, sums *Sums) {
-	w.marginals(views)
+	w.marginals(views, from)
 	w.projectAll(views, sites, from, sums)
 }
 
-// marginals finds those of the rows of a block.
-func (w *work) marginals(views *gauss.Views) {
+// marginals finds those of what the sites of a block are on, a·v and, where rows share effects, theirs.
+func (w *work) marginals(views *gauss.Views, from int) {
 	n := views.Len()
+	if s, ok := w.rows.(*sharing); ok {
+		w.q[0].Predict(s.sites(views, from), w.mean[:n], w.variance[:n], &w.ws)
+		return
+	}
 	for c, q := range w.q {
 		q.Marginals(views, w.mean[c*w.size:c*w.size+n], w.variance[c*w.size:c*w.size+n], &w.ws)
 	}

@@ -75,6 +75,7 @@ type Inducing struct {
 // NewInducing is the posterior q on what is seen from inducing points. Sites of the training rows
 // may be nil.
 func NewInducing(process *gp.Inducing, l One, q *gauss.Gaussian, sites []gauss.Scalar) *Inducing {
+	process = process.Known(gauss.Gaussians{q})
 	p := &Inducing{one{likelihood: l, views: process.At, gaussian: q}, seen{process, gauss.Gaussians{q}, sites}}
 	if fast, ok := process.Predictor(q); ok {
 		p.predictor = fast

@@ -25,19 +25,26 @@ type Continued struct {
 // Continue lets further rows join a posterior with inducing points. What the rows before told is the
 // Gaussian that is given, beside the prior, and does not move; the kernel and the points stay. Effects
 // go on from what is known of them, to the power fade. Passes go over the rows of x only.
-func Continue(ctx context.Context, p *gp.Inducing, before gauss.Naturals, x *mat.Dense, terms gp.Terms, codes int, fade, power float64) (*Continued, error) {
-	base, err := Beside(before)
+func Continue(ctx context.Context, p *gp.Inducing, before Told, x *mat.Dense, terms gp.Terms, codes int, fade, power float64) (*Continued, error) {
+	base, err := Beside(before.V)
 	if err != nil {
 		return nil, err
 	}
 	p = p.Trained(nil) // it knows the sums of other rows
+	rule := infer.Propagation{Power: power}
+	settings := pass.Settings{Rule: rule, Tolerance: finalTolerance(max(1, terms.Len())), Extra: before.V, Warm: true}
+	if before.Arrow != nil {
+		c, err := Jointly(ctx, p, before, x, terms, codes, settings, false)
+		if err == nil && terms.Len() > 0 {
+			c.Gain -= pass.Objective(rule, base, 0) + before.Arrow.LogPartition(p.Effects().Joint().Variance)
+		}
+		return c, err
+	}
 	out := &Continued{Process: p, Q: base, Status: infer.Status{Converged: true}}
 	if terms.Len() == 0 {
 		return out, nil
 	}
 	driver := gp.InMemory(x, terms, nil, 0)
-	rule := infer.Propagation{Power: power}
-	settings := pass.Settings{Rule: rule, Tolerance: finalTolerance(terms.Len()), Extra: before, Warm: true}
 	engine, err := driver.Drive(p, nil)
 	if err != nil {
 		return nil, err

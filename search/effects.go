@@ -45,7 +45,8 @@ const (
 // AddEffects adds effects of groups to a process that inducing points found. The two are
 // learnt in turn: the effects with the moments of the process at the rows as offset and spread,
 // by the variational bound; then the process with those of the effects as offset and residual
-// variance. The kernel is searched for again once families are found, where options say so: what they
+// variance. Effects of a single family are found jointly with the process in the end. The kernel is searched for again once families
+// are found, where options say so: what they
 // tell is no longer for the process to tell. Where no family is worth it the result is the same as
 // before.
 //
@@ -75,7 +76,7 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.Terms, 
 	if err := b.rounds(ctx); err != nil {
 		return nil, nil, err
 	}
-	if _, err := b.fit.Look(ctx); err != nil {
+	if err := b.last(ctx); err != nil {
 		return nil, nil, err
 	}
 	if err := b.fit.Explain(ctx); err != nil {
@@ -201,6 +202,9 @@ func (b *both) rounds(ctx context.Context) error {
 		}
 		final = round+1 == effectRounds || bound-last < roundGain*n
 		last = bound
+		if final && b.joins() {
+			return nil
+		}
 	}
 }
 
@@ -249,7 +253,10 @@ func (f *Induced) weigh(ctx context.Context, o pass.Settings) error {
 		if err != nil {
 			return err
 		}
-		value := pass.Objective(rule, f.Result.Q, sums.Value) - f.Process.Effects().Divergence()
+		value := pass.Objective(rule, f.Result.Q, sums.Value)
+		if f.Process.Effects().Joint() == nil { // otherwise it is the value of both
+			value -= f.Process.Effects().Divergence()
+		}
 		if rule == o.Rule {
 			f.LogEvidence = value
 		} else {

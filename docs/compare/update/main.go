@@ -92,11 +92,7 @@ func compare(k kernel.Kernel, part func(from, to int) (*mat.Dense, labels), with
 	}
 	before := timed("fit of 100,000 rows", fit(old))
 	timed("fit of 101,000 rows", fit(old+more))
-	told := gauss.NewNaturals(1, before.Process.Dim())
-	prior := gauss.NewNaturals(1, before.Process.Dim())
-	prior.SetStandard()
-	told.Times(before.Result.Q.Naturals(), 1)
-	told.Times(prior, -1)
+	told := search.NewTold(before.Process, before.Result.Q, nil, nil, nil, 1)
 	next := timed("update with 1,000", func() (*search.Continued, error) {
 		x, y := part(old, old+more)
 		return search.Continue(ctx, before.Process, told, x, y, 1, 1, 1)
