@@ -124,6 +124,9 @@ func effectColumns(term, inside string) (columns []effectColumn, err error) {
 	return columns, nil
 }
 
+// Auto tells whether there are to be effects that the evidence asks for; nil has none.
+func (t *EffectTerms) Auto() bool { return t != nil && t.auto }
+
 // String is the terms in the language of kernels.
 func (t *EffectTerms) String() string { return strings.Join(t.texts, " + ") }
 

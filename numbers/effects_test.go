@@ -113,7 +113,7 @@ func TestNoiseOfGroups(t *testing.T) {
 		if err := p.induced(t.Context(), m, &terms{y: m.shape.Transform.all(p.Values), family: normalNoise{1}}); err != nil {
 			t.Fatal(err)
 		}
-		if (most == 1) != (m.spread == nil) {
+		if (most == 1) != (m.uneven.spread == nil) || m.uneven.tails != nil {
 			t.Fatalf("noise up to %v times as large: %v", most, m.Results())
 		}
 		again, off := saved(t, m).predict(p.X), 0.0

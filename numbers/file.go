@@ -24,6 +24,7 @@ type header struct {
 	Kernel  string                `json:"kernel"`
 	Shape   Shape                 `json:"shape"`
 	Noise   []float64             `json:"noise"` // logarithms of its hyperparameters
+	Tails   []Part                `json:"tails,omitempty"`
 	Summary Summary               `json:"summary"`
 	// Kept says that a model with inducing points has its training rows, and CostColumns are those of them that
 	// costs are made of.
@@ -42,9 +43,9 @@ func (m *Model) Write(w io.Writer) error { return modelfile.Write(w, m.content()
 func (m *Model) content() *modelfile.Content {
 	c := &modelfile.Content{
 		Numbers: true, EP: m.posterior.State(), // with effects on the noise behind those on the latent value
-		Header: header{m.recipe, m.costs, m.Kernel(), m.shape, m.family.Logs(), m.summary, m.x != nil && m.summary.Inducing > 0, m.kept.Names, m.examples},
+		Header: header{m.recipe, m.costs, m.Kernel(), m.shape, m.family.Logs(), m.uneven.tails, m.summary, m.x != nil && m.summary.Inducing > 0, m.kept.Names, m.examples},
 	}
-	c.EP.Effects = append(slices.Clone(c.EP.Effects), m.spread...)
+	c.EP.Effects = append(slices.Clone(c.EP.Effects), m.uneven.spread...)
 	if m.x != nil {
 		c.Rows = &modelfile.Rows{Inputs: m.x, Values: m.values, Weights: m.weights, Costs: m.kept.Values}
 	}
@@ -105,10 +106,10 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 			return nil, fmt.Errorf("its noise has the logarithm %v", l)
 		}
 	}
-	if err := errors.Join(h.Shape.Transform.check(), h.Examples.Check(h.Recipe), modelfile.CheckEffects(append(slices.Clone(h.Summary.Effects), h.Summary.Noise...), h.Recipe.Dim())); err != nil {
+	if err := errors.Join(h.Shape.Transform.check(), checkTails(h.Tails), h.Examples.Check(h.Recipe), modelfile.CheckEffects(append(slices.Clone(h.Summary.Effects), h.Summary.Noise...), h.Recipe.Dim())); err != nil {
 		return nil, err
 	}
-	m := &Model{recipe: h.Recipe, coding: h.Recipe.Coding(), costs: h.Costs, shape: h.Shape, family: family.With(h.Noise), summary: h.Summary, examples: h.Examples}
+	m := &Model{recipe: h.Recipe, coding: h.Recipe.Coding(), costs: h.Costs, shape: h.Shape, family: family.With(h.Noise), uneven: uneven{tails: h.Tails}, summary: h.Summary, examples: h.Examples}
 	rows := h.Recipe.Rows
 	views := rows
 	if n := h.Summary.Inducing; n > 0 {
@@ -155,7 +156,7 @@ func (m *Model) read(r *modelfile.Reader, h *header) error {
 		if err != nil {
 			return err
 		}
-		set, m.spread = set[:len(m.summary.Effects)], set[len(m.summary.Effects):]
+		set, m.uneven.spread = set[:len(m.summary.Effects)], set[len(m.summary.Effects):]
 		var sites []gauss.Scalar
 		if h.Kept {
 			if sites, err = m.rows(r, h.CostColumns); err != nil {

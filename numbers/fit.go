@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
-	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/posterior"
@@ -218,94 +216,6 @@ func (p *Problem) parse(text string) (kernel.Kernel, error) { return parseKernel
 
 func parseKernel(text string, c *recipe.Coding) (kernel.Kernel, error) {
 	return kernel.ParseColumns(text, kernel.Columns{Numbers: c.Numbers(), Codes: c.Codes()})
-}
-
-// shapeRows is how many rows the transformation and the noise are chosen by.
-const shapeRows = 400
-
-// Shape is a transformation of the outcome with noise of a family.
-type Shape struct {
-	Transform Transform `json:"transform"`
-	Noise     string    `json:"noise"`
-	// Evidence is the log evidence for the outcomes of so many rows, with the Jacobian of the
-	// transformation.
-	Evidence float64 `json:"log_evidence"`
-	Rows     int     `json:"rows"`
-}
-
-// worthwhile is by how many nats a shape has to be better than a simpler one.
-const worthwhile = 3
-
-// shape chooses the transformation and the noise by the evidence of one simple kernel.
-func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err error) {
-	k, err := p.parse(search.OneForAll)
-	if err != nil {
-		return best, nil, err
-	}
-	rows := search.Sample(p.Len(), shapeRows, p.opt.Seed)
-	x, y := gp.RowsOf(p.X, rows), indices.Take(p.Values, rows)
-	var fault error
-	whole := y
-	if counted(p.Values) != nil {
-		// A density could be as high as it likes at counts; that of a count spread evenly over the unit
-		// above it bounds the logarithm of its probability from below.
-		rng := rand.New(rand.NewPCG(p.opt.Seed, 4))
-		y = slices.Clone(y)
-		for i := range y {
-			y[i] += rng.Float64()
-		}
-	}
-	for _, t := range transforms(p.Values) {
-		y := y
-		if t.Name == "count" {
-			y = whole
-		}
-		for _, f := range families(&t) {
-			s := Shape{Transform: t, Noise: f.Name(), Rows: len(rows)}
-			of := &terms{y: t.all(y), weights: indices.Take(p.Weights, rows), family: f}
-			fit, err := search.Optimise(ctx, k, x, of, search.Options{Seed: p.opt.Seed, Tolerance: 0.1})
-			if ctx.Err() != nil {
-				return best, nil, ctx.Err()
-			} else if err != nil {
-				fault = err
-				continue
-			}
-			if s.Evidence = credible(fit.EP, of); math.IsInf(s.Evidence, -1) {
-				continue // there is no posterior without some of the rows
-			}
-			for i, v := range y {
-				s.Evidence += of.Count(i) * t.logSlope(v)
-			}
-			p.tell("choosing a transformation of the outcome and its noise", len(tried)+1, s.Evidence)
-			if tried = append(tried, s); len(tried) == 1 || s.Evidence > best.Evidence+worthwhile {
-				best = s
-			}
-		}
-	}
-	if tried == nil && fault == nil {
-		fault = inputf("outcome", "there is no posterior without some of the rows; leave outcomes out that are far from all others")
-	}
-	if tried == nil {
-		return best, nil, fault
-	}
-	return best, tried, nil
-}
-
-// credible is the log evidence, or the log density of rows that are left out where that is lower. Evidence is the
-// density of every row given those before it, about which all others tell more as a rule; of outcomes a million times as far out
-// as the rest, and normal noise, nothing is left of it but rounding.
-func credible(ep *infer.EPResult, of *terms) float64 {
-	left := 0.0
-	for i, l := range ep.LogPredictive {
-		switch {
-		case math.IsNaN(l) && of.weights != nil: // all copies of a row that counts more may not be left out
-			return ep.LogEvidence
-		case math.IsNaN(l):
-			return math.Inf(-1)
-		}
-		left += of.Count(i) * l
-	}
-	return min(ep.LogEvidence, left)
 }
 
 // all are transformed outcomes.

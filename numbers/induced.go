@@ -53,7 +53,10 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 	}
 	if p.effects != nil {
 		o.Most, o.Draft = search.EffectsPoints(p.Len(), 1), true
-		o.Withdrawn = p.effects.Alone(p.coding, cmp.Or(p.opt.Inducing, search.MostPoints(p.Len(), 1)))
+		o.Withdrawn = p.effects.Alone(p.coding, cmp.Or(p.opt.Inducing, o.Most))
+		if p.effects.Auto() {
+			o.Withdrawn = append(o.Withdrawn, p.levels()...)
+		}
 		o.Memory = max(0, o.Memory-lossep.EffectRowBytes*int64(p.Len()))
 	}
 	fit, err := search.Induce(ctx, k, p.X, of, o)
@@ -89,11 +92,32 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 	if err != nil {
 		return err
 	}
-	if m.spread, err = p.noise(ctx, m, of, left); err != nil {
+	if m.uneven, err = (sampled{p.X, p.coding.Codes(), p.opt.Seed}).noise(ctx, of, &m.shape.Transform, left); err != nil {
 		return err
 	}
-	m.summary.Noise = modelfile.EffectsOf(m.spread, lossep.EntryNames(p.Recipe))
+	m.summary.Noise = modelfile.EffectsOf(m.uneven.spread, lossep.EntryNames(p.Recipe))
 	return p.leaveOneOut(m, left)
+}
+
+// fewLevels is the most values of a number that bins tell apart, whatever their number.
+const fewLevels = 16
+
+// levels are the columns of numbers with few values, such as years, of which effects say all that can be said: a length scale
+// would be a guess, and with it what is beyond the last of them. Indicators have nothing beyond.
+func (p *Problem) levels() (columns []int) {
+	rows, _ := p.X.Dims()
+	for k := range p.coding.Numbers() {
+		seen := make(map[float64]bool)
+		for i := 0; i < rows && len(seen) <= fewLevels; i++ {
+			if x := p.X.At(i, k); !math.IsNaN(x) {
+				seen[x] = true
+			}
+		}
+		if len(seen) <= fewLevels {
+			columns = append(columns, k)
+		}
+	}
+	return columns
 }
 
 // leftOut is what is known of every row without it, by a pass over all of them.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/posterior"
@@ -27,7 +26,7 @@ type Model struct {
 	costs     *decision.NumberCosts
 	shape     Shape
 	family    Family
-	spread    effects.Set // of the logarithm of the precision of the noise
+	uneven    uneven
 	posterior posterior.Posterior
 	x         *mat.Dense // training rows; nil if there are too many
 	values    []float64  // likewise
@@ -159,7 +158,7 @@ func (m *Model) latent(x *mat.Dense) []posterior.Prediction {
 }
 
 // Bytes is about what memory the model takes.
-func (m *Model) Bytes() float64 { return m.posterior.Bytes() + m.spread.Bytes() }
+func (m *Model) Bytes() float64 { return m.posterior.Bytes() + m.uneven.spread.Bytes() }
 
 // RowBytes is what the prediction of a row takes on the way.
 func (m *Model) RowBytes() float64 {

@@ -2,8 +2,10 @@ package numbers
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/factor"
@@ -26,52 +28,140 @@ func (p precisions) Term(i int) factor.Factor {
 }
 
 // Bounds of squares: one of an outcome that is met exactly says no more than a thousandth of a standard deviation,
-// and one of an outlier no more than six of them.
+// and one of an outlier no more than six of them. No residual is farther out than so many standard deviations.
 const (
+	farthest    = 20
 	leastSquare = 1e-6
 	mostSquare  = 36
 )
 
-// noise finds groups whose noise is larger or smaller than that of all, nil where there are none, or where rows that they are
-// not found from do not become more probable with them.
-func (p *Problem) noise(ctx context.Context, m *Model, of *terms, left []gauss.Scalar) (effects.Set, error) {
-	family, ok := m.family.(normalNoise)
+// uneven is in what noise differs from a normal distribution that all rows share.
+type uneven struct {
+	spread effects.Set // of the logarithm of its precision
+	tails  []Part      // mixture of normals that a residual over its standard deviation has, nil for one
+}
+
+// residual is what is left of a row that is left out: the difference to its mean, the variance of that and the noise of all rows.
+type residual struct {
+	row                 []float64
+	off, variance, even float64
+}
+
+// standard is the residual over its standard deviation, given how many times as large the variance of its noise is.
+func (r residual) standard(excess float64) float64 {
+	return max(-farthest, min(farthest, r.off/r.sd(excess)))
+}
+
+func (r residual) sd(excess float64) float64 { return math.Sqrt(r.variance + r.even*excess) }
+
+// mixtureRows is the most rows that tails are found from.
+const mixtureRows = 30_000
+
+// noise finds in what noise is uneven, as far as rows that it is not found from become more probable with it: by three nats at
+// least. Tails and groups are found in turn, as few outliers would make a group look wide.
+func (s sampled) noise(ctx context.Context, of *terms, t *Transform, left []gauss.Scalar) (found uneven, err error) {
+	family, ok := of.family.(normalNoise)
 	if !ok {
-		return nil, nil
+		return found, nil
 	}
-	squares := make([]float64, p.Len())
+	all := make([]residual, of.Len())
 	for i, c := range left {
 		if !c.Proper() {
-			return nil, nil
+			return found, nil
 		}
-		off := of.y[i] - c.Mean()
-		squares[i] = max(leastSquare, min(mostSquare, off*off/(c.Variance()+family.variance)))
+		all[i] = residual{s.x.RawRowView(i), of.y[i] - c.Mean(), c.Variance(), family.variance}
 	}
-	find := func(rows []int) (effects.Set, error) {
-		x := gp.RowsOf(p.X, rows)
-		fit := effects.NewFit(effects.NewTable(x, p.coding.Codes()), effects.NewInMemory(x, precisions{indices.Take(squares, rows)}, 0))
-		if err := fit.Add(ctx, effects.Family{}, 1); err != nil { // of all rows
+	order := rand.New(rand.NewPCG(s.seed, 6)).Perm(len(all))
+	half, rest := order[:len(all)/2], order[len(all)/2:]
+	value := func(u uneven) (sum float64) {
+		for _, i := range rest {
+			sum += u.logDensity(all[i])
+		}
+		return sum
+	}
+	steps := 2
+	if t.Name == "log" { // nothing would be left of the mean of an amount whose logarithm has long tails
+		steps = 1
+	}
+	tried, err := s.steps(ctx, half, all, steps)
+	best, most := 0, value(uneven{})
+	for k, u := range tried {
+		if v := value(u); v > most+worthwhile {
+			best, most = k+1, v
+		}
+	}
+	if err != nil || best == 0 {
+		return found, err
+	}
+	if tried, err = s.steps(ctx, order, all, best); len(tried) > 0 {
+		found = tried[len(tried)-1]
+	}
+	return found, err
+}
+
+// steps are what is found by groups alone, and then by tails and groups in turn. There is less of it where the groups of noise
+// diverge.
+func (s sampled) steps(ctx context.Context, rows []int, all []residual, steps int) (found []uneven, err error) {
+	some := indices.Take(all, rows[:min(len(rows), mixtureRows)])
+	var last uneven
+	for len(found) < steps {
+		groups, err := s.groups(ctx, rows, all, last)
+		if errors.Is(err, effects.ErrNotFinite) {
+			break
+		} else if err != nil {
 			return nil, err
 		}
-		choice := effects.DefaultChoice()
-		choice.Parts = 2
-		err := fit.Choose(ctx, choice)
-		return fit.Effects(), err
+		next := uneven{spread: groups}
+		last = uneven{groups, mixture(next.standard(some))}
+		if found = append(found, next); len(found) > 1 {
+			found[len(found)-1] = last
+		}
 	}
-	order := rand.New(rand.NewPCG(p.opt.Seed, 6)).Perm(p.Len())
-	half, err := find(order[:p.Len()/2])
-	if err != nil || len(half) < 2 {
+	return found, nil
+}
+
+// groups finds groups whose noise is larger or smaller than that of all, given what is known of the noise so far: with tails
+// a residual counts as far as the normals say that it may be of.
+func (s sampled) groups(ctx context.Context, rows []int, all []residual, known uneven) (effects.Set, error) {
+	squares := make([]float64, len(rows))
+	for k, i := range rows {
+		size := excess(known.spread, all[i].row)
+		square := effectiveSquare(known.parts(), all[i].standard(size))
+		squares[k] = max(leastSquare, min(mostSquare, size*square))
+	}
+	x := gp.RowsOf(s.x, rows)
+	fit := effects.NewFit(effects.NewTable(x, s.codes), effects.NewInMemory(x, precisions{squares}, 0))
+	if err := fit.Add(ctx, effects.Family{}, 1); err != nil { // of all rows
 		return nil, err
 	}
-	gain := 0.0
-	for _, i := range order[p.Len()/2:] {
-		g := -math.Log(excess(half, p.X.RawRowView(i)))
-		gain += g/2 - squares[i]*math.Expm1(g)/2
+	choice := effects.DefaultChoice()
+	choice.Parts = 2
+	err := fit.Choose(ctx, choice)
+	return fit.Effects(), err
+}
+
+// standard are residuals over what their standard deviations are by groups.
+func (u uneven) standard(all []residual) []float64 {
+	z := make([]float64, len(all))
+	for i, r := range all {
+		z[i] = r.standard(excess(u.spread, r.row))
 	}
-	if gain < worthwhile {
-		return nil, nil
+	return z
+}
+
+// logDensity is that of a residual.
+func (u uneven) logDensity(r residual) float64 {
+	size := excess(u.spread, r.row)
+	p, _ := responsibilities(u.parts(), r.standard(size), nil)
+	return math.Log(p) - math.Log(r.sd(size))
+}
+
+// parts are the normals that a residual over its standard deviation has.
+func (u uneven) parts() []Part {
+	if u.tails == nil {
+		return []Part{{1, 0, 1}}
 	}
-	return find(indices.Of(p.Len()))
+	return u.tails
 }
 
 // excess is how many times as large the variance of the noise of a row is expected to be as that of all.
@@ -88,9 +178,13 @@ const mostExcess = 8
 
 // predictAt is the distribution of the outcome of a row whose latent value is N(mean, variance).
 func (m *Model) predictAt(row []float64, mean, variance float64) Distribution {
-	family := m.family
-	if n, ok := family.(normalNoise); ok {
-		family = normalNoise{n.variance * excess(m.spread, row)}
+	if n, ok := m.family.(normalNoise); ok {
+		sd := residual{variance: max(variance, 0), even: n.variance}.sd(excess(m.uneven.spread, row))
+		parts := slices.Clone(m.uneven.parts())
+		for k, p := range parts {
+			parts[k] = Part{p.Weight, mean + p.Mean*sd, p.SD * sd}
+		}
+		return newNormals(parts, &m.shape.Transform, 0)
 	}
-	return family.Predict(mean, max(variance, 0), &m.shape.Transform)
+	return m.family.Predict(mean, max(variance, 0), &m.shape.Transform)
 }

@@ -1,0 +1,216 @@
+package numbers
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/search"
+)
+
+// shapeRows is how many rows the transformation and the noise are chosen by where there are no effects.
+const shapeRows = 400
+
+// Shape is a transformation of the outcome with noise of a family.
+type Shape struct {
+	Transform Transform `json:"transform"`
+	Noise     string    `json:"noise"`
+	// Evidence is the log evidence for the outcomes of so many rows, with the Jacobian of the
+	// transformation; where effects are chosen it is their log density where each is left out.
+	Evidence float64 `json:"log_evidence"`
+	Rows     int     `json:"rows"`
+}
+
+// worthwhile is by how many nats a shape has to be better than a simpler one.
+const worthwhile = 3
+
+// shape chooses the transformation and the noise: by the evidence of one simple kernel or, where effects are to be chosen, by
+// how probable rows that are left out are under effects alone.
+func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err error) {
+	if p.opt.Induces(p.Len()) && p.effects.Auto() {
+		return p.shapeOfEffects(ctx)
+	}
+	k, err := p.parse(search.OneForAll)
+	if err != nil {
+		return best, nil, err
+	}
+	rows := search.Sample(p.Len(), shapeRows, p.opt.Seed)
+	x, y := gp.RowsOf(p.X, rows), indices.Take(p.Values, rows)
+	var fault error
+	whole := y
+	if counted(p.Values) != nil {
+		// A density could be as high as it likes at counts; that of a count spread evenly over the unit
+		// above it bounds the logarithm of its probability from below.
+		rng := rand.New(rand.NewPCG(p.opt.Seed, 4))
+		y = slices.Clone(y)
+		for i := range y {
+			y[i] += rng.Float64()
+		}
+	}
+	for _, t := range transforms(p.Values) {
+		y := y
+		if t.Name == "count" {
+			y = whole
+		}
+		for _, f := range families(&t) {
+			s := Shape{Transform: t, Noise: f.Name(), Rows: len(rows)}
+			of := &terms{y: t.all(y), weights: indices.Take(p.Weights, rows), family: f}
+			fit, err := search.Optimise(ctx, k, x, of, search.Options{Seed: p.opt.Seed, Tolerance: 0.1})
+			if ctx.Err() != nil {
+				return best, nil, ctx.Err()
+			} else if err != nil {
+				fault = err
+				continue
+			}
+			if s.Evidence = credible(fit.EP, of); math.IsInf(s.Evidence, -1) {
+				continue // there is no posterior without some of the rows
+			}
+			for i, v := range y {
+				s.Evidence += of.Count(i) * t.logSlope(v)
+			}
+			p.tell("choosing a transformation of the outcome and its noise", len(tried)+1, s.Evidence)
+			if tried = append(tried, s); len(tried) == 1 || s.Evidence > best.Evidence+worthwhile {
+				best = s
+			}
+		}
+	}
+	if tried == nil && fault == nil {
+		fault = inputf("outcome", "there is no posterior without some of the rows; leave outcomes out that are far from all others")
+	}
+	if tried == nil {
+		return best, nil, fault
+	}
+	return best, tried, nil
+}
+
+// credible is the log evidence, or the log density of rows that are left out where that is lower. Evidence is the
+// density of every row given those before it, about which all others tell more as a rule; of outcomes a million times as far out
+// as the rest, and normal noise, nothing is left of it but rounding.
+func credible(ep *infer.EPResult, of *terms) float64 {
+	left := 0.0
+	for i, l := range ep.LogPredictive {
+		switch {
+		case math.IsNaN(l) && of.weights != nil: // all copies of a row that counts more may not be left out
+			return ep.LogEvidence
+		case math.IsNaN(l):
+			return math.Inf(-1)
+		}
+		left += of.Count(i) * l
+	}
+	return min(ep.LogEvidence, left)
+}
+
+// effectRows is the most rows that the transformation and the noise are chosen by with effects.
+const effectRows = 10_000
+
+// shapeOfEffects compares shapes with the effects that each asks for, and noise that depends on columns where it may. What one simple
+// kernel leaves of so many rows is mostly what effects explain, and its shape says little of that of the noise.
+func (p *Problem) shapeOfEffects(ctx context.Context) (best Shape, tried []Shape, err error) {
+	rows := search.Sample(p.Len(), effectRows, p.opt.Seed)
+	some := sampled{x: gp.RowsOf(p.X, rows), codes: p.coding.Codes(), seed: p.opt.Seed}
+	y := indices.Take(p.Values, rows)
+	unit := 1.0
+	if counted(p.Values) == nil {
+		unit = unitOf(p.Values)
+	}
+	var fault error
+	for _, t := range transforms(p.Values) {
+		for _, f := range families(&t) {
+			s := Shape{Transform: t, Noise: f.Name(), Rows: len(rows)}
+			of := &terms{y: t.all(y), weights: indices.Take(p.Weights, rows), family: f}
+			all, err := some.leftOut(ctx, of, &t)
+			if ctx.Err() != nil {
+				return best, nil, ctx.Err()
+			} else if err != nil {
+				fault = err
+				continue
+			}
+			for i, d := range all {
+				s.Evidence += of.Count(i) * logProbability(d, y[i], unit)
+			}
+			p.tell("choosing a transformation of the outcome and its noise", len(tried)+1, s.Evidence)
+			if tried = append(tried, s); len(tried) == 1 || s.Evidence > best.Evidence+worthwhile {
+				best = s
+			}
+		}
+	}
+	if tried == nil {
+		return best, nil, fault
+	}
+	return best, tried, nil
+}
+
+// unitOf is how far outcomes lie apart that are beside each other, as a rule: one of whole numbers.
+func unitOf(y []float64) float64 {
+	sorted := slices.Compact(slices.Sorted(slices.Values(y)))
+	gaps := make([]float64, len(sorted)-1)
+	for i := range gaps {
+		gaps[i] = sorted[i+1] - sorted[i]
+	}
+	slices.Sort(gaps)
+	return gaps[len(gaps)/2]
+}
+
+// logProbability is the logarithm of the probability of what is rounded to an outcome: a density could be as high as it
+// likes at values that come again, such as zeros, and is compared with probabilities of counts so.
+func logProbability(d Distribution, y, unit float64) float64 {
+	if _, ok := d.(counts); !ok {
+		if p := d.CDF(y+unit/2) - d.CDF(y-unit/2); p > leastDifference {
+			return math.Log(p)
+		}
+		return d.LogDensity(y) + math.Log(unit)
+	}
+	return d.LogDensity(y)
+}
+
+// leastDifference is what a difference of probabilities tells to six digits.
+const leastDifference = 1e-10
+
+// sampled are rows that effects alone are fitted to.
+type sampled struct {
+	x     *mat.Dense
+	codes int
+	seed  uint64
+}
+
+// leftOut are the distributions of the outcomes of rows without each.
+func (s sampled) leftOut(ctx context.Context, of *terms, t *Transform) ([]Distribution, error) {
+	fit := effects.NewFit(effects.NewTable(s.x, s.codes), effects.NewInMemory(s.x, of, 0))
+	fit.Logs = of.family.Logs()
+	if err := fit.Add(ctx, effects.Family{}, 1); err != nil { // of all rows
+		return nil, err
+	}
+	if err := fit.Choose(ctx, effects.DefaultChoice()); err != nil {
+		return nil, err
+	}
+	if _, err := fit.Look(ctx); err != nil {
+		return nil, err
+	}
+	left := make([]gauss.Scalar, of.Len())
+	sums, err := fit.Sums(nil)
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range sums {
+		change := fit.Without(i, 0)
+		left[i] = gauss.ScalarFromMoments(at.Mean+change.Mean, at.Variance+change.Variance)
+	}
+	noise, err := s.noise(ctx, of, t, left)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{family: of.family, uneven: noise, shape: Shape{Transform: *t}}
+	all := make([]Distribution, of.Len())
+	for i, c := range left {
+		all[i] = m.predictAt(s.x.RawRowView(i), c.Mean(), c.Variance())
+	}
+	return all, nil
+}
