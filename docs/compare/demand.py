@@ -27,6 +27,7 @@ def main():
     p.add_argument("--work", required=True)
     p.add_argument("--table", choices=TABLES, required=True)
     p.add_argument("--costs", nargs="+", default=["3:1", "9:1"], help="under:over")
+    p.add_argument("--validate", action="store_true", help="with training rows alone: those up to a year before the test rows are learned from, and what follows is tested")
     p.add_argument("--model", help="a model that has been fitted to the training rows")
     p.add_argument("--options", default=[], nargs=argparse.REMAINDER, help="of lossep fit")
     a = p.parse_args()
@@ -34,8 +35,13 @@ def main():
     work = Path(a.work)
     work.mkdir(parents=True, exist_ok=True)
     data = pd.read_csv(Path(a.data) / f"{name}_data.csv").assign(**{target: pd.read_csv(Path(a.data) / f"{name}_target.csv")[target]})
-    data = data.sort_values("date", kind="stable").drop(columns="date")
-    train, test = data[: int(0.75 * len(data))], data[int(0.75 * len(data)) :]
+    data = data.sort_values("date", kind="stable")
+    cut = int(0.75 * len(data))
+    if a.validate:
+        date = pd.to_datetime(data["date"]) + pd.DateOffset(years=1)
+        data, cut = data[:cut][date[:cut] <= date.max() - pd.DateOffset(years=1)], int((date <= pd.to_datetime(data["date"].iloc[cut])).sum())
+    data = data.drop(columns="date")
+    train, test = data[:cut], data[cut:]
     train.to_csv(work / "train.csv", index=False)
     test.to_csv(work / "test.csv", index=False)
     run = lambda *words: subprocess.run([a.lossep, *map(str, words)], check=True, stdout=subprocess.PIPE, text=True).stdout
