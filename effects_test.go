@@ -242,6 +242,31 @@ func TestEffectsRefused(t *testing.T) {
 	}
 }
 
+// Families whose groups take more than a quarter of the memory are refused by name where the kernel names them, and
+// otherwise left out by name.
+func TestEffectsBeyondMemory(t *testing.T) {
+	data := crossedTable(t, 3000, 8)
+	fit := func(kernel string) (*lossep.Model, error) {
+		p, err := lossep.Prepare(data, lossep.Options{Kernel: kernel, Inducing: 10, MaxMemory: 200_000, Data: recipe.Options{Target: "late", Positive: "yes"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Fit(context.Background())
+	}
+	var input *lossep.InputError
+	if _, err := fit("constant + effects(hour/16, origin)"); !errors.As(err, &input) || !strings.Contains(err.Error(), "effects(hour/16, origin)") || !strings.Contains(err.Error(), "memory") {
+		t.Errorf("more groups than there is memory for: %v", err)
+	}
+	m, err := fit("constant + effects(auto)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := strings.Join(m.Summary().Status.Notes, "\n")
+	if strings.Contains(strings.Join(terms(m), " "), "effects(hour/16, origin)") || !strings.Contains(notes, ", origin) is left out: its ") {
+		t.Errorf("effects %q, and %s", terms(m), notes)
+	}
+}
+
 // Every method, likelihood and weight goes along with effects.
 func TestEffectsOfAllMethods(t *testing.T) {
 	table := crossedTable(t, 1200, 5)

@@ -88,7 +88,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 
 // Learn learns the effects beside a process that inducing points found as search says.
 func (t *EffectTerms) Learn(ctx context.Context, fit *search.Induced, x *mat.Dense, terms gp.Terms, r *recipe.Recipe, again search.InduceOptions, opt Options) (*search.Induced, *effects.Fit, error) {
-	o := search.EffectOptions{Families: t.families, Codes: r.Coding().Codes(), ShardRows: opt.ShardRows, Sweeps: opt.Sweeps, Power: opt.Power, Driver: again.Driver}
+	o := search.EffectOptions{Families: t.families, Codes: r.Coding().Codes(), ShardRows: opt.ShardRows, Sweeps: opt.Sweeps, Power: opt.Power, Driver: again.Driver, Groups: opt.mostGroups()}
 	if !opt.Fixed {
 		again.Start, again.Resume, again.Checkpoint = fit.Process.Kernel().Params(nil), nil, nil
 		o.Search = &again
@@ -106,7 +106,7 @@ func (t *EffectTerms) Learn(ctx context.Context, fit *search.Induced, x *mat.Den
 	with, added, err := fit.AddEffects(ctx, x, terms, o)
 	var many *effects.TooManyGroupsError
 	if errors.As(err, &many) {
-		return nil, nil, &InputError{What: "kernel", Msg: many.Family.Name(EntryNames(r)) + ": " + many.Error() + "; give fewer bins, or columns of fewer categories", Err: err}
+		return nil, nil, &InputError{What: "kernel", Msg: many.Family.Name(EntryNames(r)) + ": " + many.Error() + "; give fewer bins, columns of fewer categories, or more memory", Err: err}
 	}
 	return with, added, err
 }

@@ -1,6 +1,8 @@
 package lossep
 
 import (
+	"math"
+
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
@@ -132,3 +134,12 @@ func (p *Problem) roomBytes() int64 {
 // EffectRowBytes is about what effects on a function take for a row: the groups of some thirty families, the
 // moments of the process, slopes and curvatures.
 const EffectRowBytes = 160
+
+// mostGroups is the most groups of effects that memory allows: a quarter of it is for them.
+func (o *Options) mostGroups() int {
+	return int(max(1, min(o.MaxMemory/(4*groupBytes), math.MaxInt32)))
+}
+
+// groupBytes is about what a group takes while its effect is learnt: what is known of it now and was before the last
+// pass, how far it has moved, and sums of shards.
+const groupBytes = 128

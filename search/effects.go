@@ -21,6 +21,7 @@ type EffectOptions struct {
 	Families          []effects.Family
 	Choice            *effects.Choice
 	Codes             int // columns that are codes, the last ones
+	Groups            int // the most groups of all families on all functions; 0 for no bound
 	ShardRows, Sweeps int
 	Power             float64
 	// Search, if set, is how the kernel of the process is searched for again, beside the effects.
@@ -141,12 +142,18 @@ func (b *both) families(ctx context.Context) error {
 		if err := b.fit.Add(ctx, family, 0); err != nil {
 			return err
 		}
+		if groups := b.fit.Effects().Groups(); b.opt.Groups > 0 && groups > b.opt.Groups {
+			return &effects.TooManyGroupsError{Family: family, Cells: float64(groups), Most: float64(b.opt.Groups)}
+		}
 	}
 	if b.opt.Choice == nil {
 		return nil
 	}
 	c := *b.opt.Choice
 	c.Trace = b.opt.Progress
+	if b.opt.Groups > 0 {
+		c.Groups = min(c.Groups, b.opt.Groups)
+	}
 	return b.fit.Choose(ctx, c)
 }
 
