@@ -109,7 +109,7 @@ func TestNoiseOfGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &Model{recipe: p.Recipe, coding: p.coding, costs: p.Costs, shape: Shape{Transform: Transform{Name: "none", Scale: 1, Mean: 50}, Noise: "normal"}, summary: Summary{Rows: p.Len(), Version: "1"}}
+		m := &Model{recipe: p.Recipe, coding: p.coding, costs: p.Costs, x: p.X, values: p.Values, shape: Shape{Transform: Transform{Name: "none", Scale: 1, Mean: 50}, Noise: "normal"}, summary: Summary{Rows: p.Len(), Version: "1"}}
 		if err := p.induced(t.Context(), m, &terms{y: m.shape.Transform.all(p.Values), family: normalNoise{1}}); err != nil {
 			t.Fatal(err)
 		}

@@ -106,7 +106,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 			return nil, fmt.Errorf("its noise has the logarithm %v", l)
 		}
 	}
-	if err := errors.Join(h.Shape.Transform.check(), checkTails(h.Tails), h.Examples.Check(h.Recipe), modelfile.CheckEffects(append(slices.Clone(h.Summary.Effects), h.Summary.Noise...), h.Recipe.Dim())); err != nil {
+	if err := errors.Join(h.Shape.Transform.check(), checkTails(h.Tails), h.Examples.Check(h.Recipe), modelfile.CheckEffects(h.Summary.Effects, h.Recipe.Dim()), modelfile.CheckEffects(h.Summary.Noise, h.Recipe.Dim())); err != nil {
 		return nil, err
 	}
 	m := &Model{recipe: h.Recipe, coding: h.Recipe.Coding(), costs: h.Costs, shape: h.Shape, family: family.With(h.Noise), uneven: uneven{tails: h.Tails}, summary: h.Summary, examples: h.Examples}

@@ -5,7 +5,7 @@ name, with 200 to 1,000 rows, one row a case, and a quantitative response that t
 functions of the response are left out, as are rows with gaps. Three folds, shuffled with seed 1. Prints the share of outcomes
 in 90 % intervals and CRPS, twice the mean pinball loss at 0.01 to 0.99, relative to that of the quantiles of the training rows.
 
-    python numbers.py --lossep lossep --work /tmp/numbers
+    python distributions.py --lossep lossep --work /tmp/numbers
 """
 
 import argparse
