@@ -54,9 +54,12 @@ type PacingLimit struct {
 }
 
 // limit decides within a capacity, if there is one: that of the request, among its rows, or that of the
-// server, one row after another.
-func (s *Server) limit(d *decided) error {
+// server, one row after another, unless it is a trial.
+func (s *Server) limit(x *exchange, d *decided) error {
 	paced := s.paces[d.m.name]
+	if x.trial() {
+		paced = nil
+	}
 	capacity := d.Capacity
 	switch {
 	case paced != nil && len(d.Limits) > 0:

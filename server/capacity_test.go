@@ -92,6 +92,16 @@ func TestCapacityOfTheServer(t *testing.T) {
 	if w := ask(s, http.MethodPost, "/v1/models/loans/decide", rowsBody(t, rows, `"utility":"fn=9,fp=1"`)); w.Code != http.StatusUnprocessableEntity {
 		t.Errorf("other costs: %d %s", w.Code, w.Body)
 	}
+	// Who tries the model takes nothing of it, and may move the costs.
+	for _, costs := range []string{"", `"utility":"fn=9,fp=1"`} {
+		w := ask(s, http.MethodPost, "/v1/models/loans/decide", rowsBody(t, rows, costs), "X-Lossep-Trial: 1")
+		if w.Code != http.StatusOK || strings.Contains(w.Body.String(), `"pacing"`) {
+			t.Errorf("a trial: %d %s", w.Code, w.Body)
+		}
+	}
+	if again := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows[:1], "")); again.Pacing.Limits[0].Used > 7 {
+		t.Errorf("%+v after trials", again.Pacing)
+	}
 	if text := ask(s, http.MethodGet, "/metrics", "").Body.String(); !strings.Contains(text, `lossep_capacity_used{limit="positive",model="loans"} `) {
 		t.Error("no metric of what is used")
 	}

@@ -163,7 +163,9 @@ func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) er
 // done counts and records decisions about rows of a model.
 func (s *Server) done(x *exchange, m *served, d *decided) {
 	s.metrics.count(x, d.rows.N)
-	s.metrics.countActions(m, d.spec, d.decisions)
+	if !x.trial() {
+		s.metrics.countActions(m, d.spec, d.decisions)
+	}
 	s.record(x, d)
 }
 
@@ -175,7 +177,7 @@ func takeActions(r *rows.Rows, s *decision.Spec) error {
 
 // decideRows decides what was read.
 func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error {
-	if s.paces[d.m.name] != nil && d.spec != d.m.model.Utility() { // its efforts are what the capacity is counted in
+	if s.paces[d.m.name] != nil && !x.trial() && d.spec != d.m.model.Utility() { // its efforts are what the capacity is counted in
 		return problem.Wrong("utility", "the server has a capacity, which is shared by the efforts and costs of the model; leave this out")
 	}
 	if err := takeActions(d.rows, d.spec); err != nil {
@@ -198,7 +200,7 @@ func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error 
 		return err
 	}
 	d.decisions = d.m.model.Choose(predictions, stakes...)
-	if err := s.limit(d); err != nil {
+	if err := s.limit(x, d); err != nil {
 		return err
 	}
 	if !d.SecondOpinion && d.Why == 0 && len(d.WhyWithout) == 0 {

@@ -30,6 +30,13 @@ type exchange struct {
 	short   atomic.Bool  // whether it is one of those that come first; see courtesy
 }
 
+// trialHeader marks requests of people who try a model, as the page does.
+const trialHeader = "X-Lossep-Trial"
+
+// trial tells whether nobody acts on the response: its decisions use no capacity of the server, and are neither recorded
+// nor counted.
+func (x *exchange) trial() bool { return x.request.Header.Get(trialHeader) != "" }
+
 // Unwrap is for http.ResponseController.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 

@@ -181,7 +181,7 @@ func (s *Server) underCosts(m *served, costs *decision.NumberCosts) *record.Sche
 
 // record hands decisions over to be recorded, with a copy of the body that has their rows.
 func (s *Server) record(x *exchange, d *decided) {
-	if s.config.Record == nil {
+	if s.config.Record == nil || x.trial() {
 		return
 	}
 	schema := d.m.schema
@@ -199,7 +199,7 @@ func (s *Server) record(x *exchange, d *decided) {
 
 // recordNumbers is record of decisions on outcomes that are numbers.
 func (s *Server) recordNumbers(x *exchange, m *served, costs *decision.NumberCosts, body []byte, ids []string, cases []service.NumberCase) {
-	if s.config.Record == nil {
+	if s.config.Record == nil || x.trial() {
 		return
 	}
 	schema := m.schema

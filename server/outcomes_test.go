@@ -86,6 +86,21 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// What people try is not recorded.
+func TestTrialsAreNotRecorded(t *testing.T) {
+	dir := t.TempDir()
+	s := newServer(t, recording(t, dir))
+	if w := ask(s, http.MethodPost, "/v1/models/loans/decide", rowsBody(t, someRows(5), ""), "X-Lossep-Trial: 1"); w.Code != http.StatusOK {
+		t.Fatal(w.Body)
+	}
+	if err := s.config.Record.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, "*", "*")); len(files) > 0 {
+		t.Errorf("files %q", files)
+	}
+}
+
 // Outcomes that cannot be written, as to a full disk, are refused and logged: it is no fault of the server.
 func TestOutcomesCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
