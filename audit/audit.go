@@ -102,18 +102,11 @@ type Audit struct {
 // lossep.Prepare, those of the context, and *lossep.InputError for options that do not fit the rows.
 func New(ctx context.Context, t *table.Table, o Options) (*Audit, error) {
 	asked, named := o.Fit, len(o.Methods) > 0
-	// Cases that count nothing are neither learned from nor decided.
-	var notes []string
-	counting := func(all *table.Table) *table.Table {
-		some := all.Counting(o.Fit.Data.Weights)
-		if gone := all.Len() - some.Len(); gone > 0 {
-			notes = append(notes, fmt.Sprintf("%d of %s of %s left out for a weight of 0", gone, table.Plural(all.Len(), "row"), all.Name()))
-		}
-		return some
-	}
-	t = counting(t)
+	t, notes := o.counting(t)
 	if o.Test != nil {
-		o.Test = counting(o.Test)
+		var more []string
+		o.Test, more = o.counting(o.Test)
+		notes = append(notes, more...)
 	}
 	o, err := o.complete(t)
 	if err != nil {
@@ -144,13 +137,30 @@ func New(ctx context.Context, t *table.Table, o Options) (*Audit, error) {
 		a.problem.Codes = nil
 	}
 	a.notes = append(a.notes, doubts(a.problem)...)
+	if err := a.judge(o); err != nil {
+		return nil, err
+	}
+	if err := a.split(ctx); err != nil {
+		return nil, err
+	}
+	a.weigh()
+	for _, check := range []func() error{a.tellApart, a.limit, a.name} {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// judge finds what is known of the rows that are decided: what is at stake, and given probabilities.
+func (a *Audit) judge(o Options) (err error) {
 	if o.Test != nil {
 		a.subject = o.Test
 		// The test set goes through what was learned, and is not bounded by what a fit costs.
 		f := o.Fit
 		f.Recipe, f.MaxRows = a.problem.Recipe, math.MaxInt
 		if a.judged, err = lossep.Prepare(o.Test, f); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for i := range a.len() {
@@ -159,20 +169,19 @@ func New(ctx context.Context, t *table.Table, o Options) (*Audit, error) {
 	a.given = make(map[string][][]float64)
 	for _, name := range o.Probabilities {
 		if a.given[name], err = Given(a.subject, name, a.outcomes()); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := a.split(ctx); err != nil {
-		return nil, err
+	return nil
+}
+
+// counting leaves out the cases that count nothing: they are neither learned from nor decided.
+func (o *Options) counting(all *table.Table) (some *table.Table, notes []string) {
+	some = all.Counting(o.Fit.Data.Weights)
+	if gone := all.Len() - some.Len(); gone > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %s of %s left out for a weight of 0", gone, table.Plural(all.Len(), "row"), all.Name()))
 	}
-	a.weigh()
-	if err := a.tellApart(); err != nil {
-		return nil, err
-	}
-	if err := a.limit(); err != nil {
-		return nil, err
-	}
-	return a, a.name()
+	return some, notes
 }
 
 // name reads the column of identifiers, as they stand there.

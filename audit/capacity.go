@@ -80,22 +80,7 @@ func (a *Audit) limited(s *Score, folds []*Fold) (*Limited, error) {
 	every := indices.Of(len(a.problem.Utility.Actions()))
 	allocations := 0
 	for r := range a.opt.Repeats {
-		p := make([][]float64, a.len())
-		groups := make(map[string][]int)
-		for _, f := range folds {
-			if f.Repeat != r {
-				continue
-			}
-			for k, i := range f.Rows {
-				if p[i] = f.Answers[s.Method][k]; a.weights[i] > 0 {
-					name := ""
-					if a.periods != nil {
-						name = a.periods[i]
-					}
-					groups[name] = append(groups[name], i)
-				}
-			}
-		}
+		p, groups := a.sharing(s.Method, folds, r)
 		out.Periods = max(out.Periods, len(groups))
 		for _, name := range slices.Sorted(maps.Keys(groups)) {
 			rows := groups[name]
@@ -140,6 +125,26 @@ func (a *Audit) limited(s *Score, folds []*Fold) (*Limited, error) {
 		out.Ranked = measure(more)
 	}
 	return out, err
+}
+
+// sharing are the probabilities of a repeat, and the cases that share a capacity, by period.
+func (a *Audit) sharing(method string, folds []*Fold, repeat int) (p [][]float64, groups map[string][]int) {
+	p, groups = make([][]float64, a.len()), make(map[string][]int)
+	for _, f := range folds {
+		if f.Repeat != repeat {
+			continue
+		}
+		for k, i := range f.Rows {
+			if p[i] = f.Answers[method][k]; a.weights[i] > 0 {
+				name := ""
+				if a.periods != nil {
+					name = a.periods[i]
+				}
+				groups[name] = append(groups[name], i)
+			}
+		}
+	}
+	return p, groups
 }
 
 // allocate shares the capacity out to some rows of known probabilities.

@@ -117,18 +117,7 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	train := a.table.Subset(s.Train)
 
 	o := a.opt.Fit
-	recipe, err := a.recipe(ctx, f, train)
-	if err != nil {
-		return nil, f.locate(err)
-	}
-	if o.Recipe, err = recipe.Refit(train); err != nil {
-		return nil, f.locate(err)
-	}
-	x, _, err := o.Recipe.WithGaps().Apply(a.subject.Subset(f.Rows)) // as a model is called with them
-	if err != nil {
-		return nil, f.locate(err)
-	}
-	p, err := lossep.Prepare(train, o)
+	x, p, err := a.prepare(ctx, f, train, &o)
 	if err != nil {
 		return nil, f.locate(err)
 	}
@@ -169,6 +158,23 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	}
 	steps = append(steps, func(ctx context.Context, f *Fold) error { return a.probitRegression(ctx, f, o, train, x) })
 	return f, a.take(ctx, f, l.Inducing() == 0, steps)
+}
+
+// prepare has the rows to be answered, and the problem of those to learn from.
+func (a *Audit) prepare(ctx context.Context, f *Fold, train *table.Table, o *lossep.Options) (*mat.Dense, *lossep.Problem, error) {
+	recipe, err := a.recipe(ctx, f, train)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Recipe, err = recipe.Refit(train); err != nil {
+		return nil, nil, err
+	}
+	x, _, err := o.Recipe.WithGaps().Apply(a.subject.Subset(f.Rows)) // as a model is called with them
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := lossep.Prepare(train, *o)
+	return x, p, err
 }
 
 // step finds a part of a fold, which knows its rows and nothing of the other parts.

@@ -208,6 +208,55 @@ type Decided struct {
 
 // Summarise turns the folds of a Run into the result.
 func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
+	r := a.begun()
+	if err := a.compare(r, folds); err != nil {
+		return nil, err
+	}
+	pairs := a.meanProbabilities(r.Method, folds)
+	if err := a.trusted(r, folds); err != nil {
+		return nil, err
+	}
+	var err error
+	if !a.several() {
+		if r.Cuts, err = a.cuts(r.Method, folds); err != nil {
+			return nil, err
+		}
+		r.Gains = a.gains(positives(pairs))
+		r.Benefit = a.benefit(r.Method, folds)
+		r.Sensitive = a.sensitivity(r.Method, folds)
+	}
+	r.Parts = a.parts(&r.Methods[0], positives(pairs))
+	r.Nearest = a.nearest(pairs, folds)
+	if r.Known, err = a.known(r.Method, folds); err != nil {
+		return nil, err
+	}
+	r.Uncertain = a.uncertain(r.Method, folds)
+	if r.Limited, err = a.limited(&r.Methods[0], folds); err != nil {
+		return nil, err
+	}
+	if r.Importances, err = a.importances(folds); err != nil {
+		return nil, err
+	}
+	r.Families = folds[0].Families
+	for _, f := range folds {
+		r.FoldModels = append(r.FoldModels, FoldModel{f.Repeat + 1, f.Number + 1, f.Kernel, f.LogEvidence, f.Inducing, f.Notes})
+	}
+	squares := 0.0
+	for i, least := range a.hindsight() {
+		mistake := a.weights[i] / a.total * (r.Methods[0].losses[i] - least)
+		r.Avoidable += mistake
+		squares += mistake * mistake
+	}
+	if squares > 0 {
+		r.Mistakes = r.Avoidable * r.Avoidable / squares
+	}
+	r.Yearly = r.yearly(a.opt.CasesPerYear)
+	r.Verdicts = r.verdicts()
+	return r, nil
+}
+
+// begun is what the result says of the problem.
+func (a *Audit) begun() *Result {
 	p := a.problem
 	r := &Result{
 		Rows: a.rows, Independent: a.independent(), Features: p.Recipe.NumFeatures(), Split: a.Split(), By: a.opt.By, Costs: p.Utility.Costs(), Utility: p.Utility,
@@ -240,67 +289,31 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	for y := range r.Outcomes {
 		r.Right, r.Means = append(r.Right, a.right(y)), append(r.Means, a.meanCosts(y))
 	}
+	return r
+}
+
+// compare scores all ways to decide, and compares them with each other.
+func (a *Audit) compare(r *Result, folds []*Fold) (err error) {
 	for _, d := range a.deciders(r.Method) {
 		s, err := a.score(d, folds)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.Methods = append(r.Methods, *s)
 		r.Decisions = append(r.Decisions, a.decided(d, s, folds)...)
 	}
-	var err error
 	if r.Comparisons, err = a.comparisons(r.Methods, r.BestConstant().Method); err != nil {
-		return nil, err
+		return err
 	}
 	if r.Calibrations, err = a.calibrations(r.Methods); err != nil {
-		return nil, err
+		return err
 	}
 	if r.Recalibrations, err = a.recalibrations(r.Methods); err != nil {
-		return nil, err
+		return err
 	}
 	r.Flips = a.flips(r.Methods, folds)
 	r.Regrets = a.regrets(folds)
-	pairs := a.meanProbabilities(r.Method, folds)
-	if err := a.trusted(r, folds); err != nil {
-		return nil, err
-	}
-	if !a.several() {
-		mean := positives(pairs)
-		if r.Cuts, err = a.cuts(r.Method, folds); err != nil {
-			return nil, err
-		}
-		r.Gains = a.gains(mean)
-		r.Benefit = a.benefit(r.Method, folds)
-		r.Sensitive = a.sensitivity(r.Method, folds)
-	}
-	r.Parts = a.parts(&r.Methods[0], positives(pairs))
-	r.Nearest = a.nearest(pairs, folds)
-	if r.Known, err = a.known(r.Method, folds); err != nil {
-		return nil, err
-	}
-	r.Uncertain = a.uncertain(r.Method, folds)
-	if r.Limited, err = a.limited(&r.Methods[0], folds); err != nil {
-		return nil, err
-	}
-	if r.Importances, err = a.importances(folds); err != nil {
-		return nil, err
-	}
-	r.Families = folds[0].Families
-	for _, f := range folds {
-		r.FoldModels = append(r.FoldModels, FoldModel{f.Repeat + 1, f.Number + 1, f.Kernel, f.LogEvidence, f.Inducing, f.Notes})
-	}
-	squares := 0.0
-	for i, least := range a.hindsight() {
-		mistake := a.weights[i] / a.total * (r.Methods[0].losses[i] - least)
-		r.Avoidable += mistake
-		squares += mistake * mistake
-	}
-	if squares > 0 {
-		r.Mistakes = r.Avoidable * r.Avoidable / squares
-	}
-	r.Yearly = r.yearly(a.opt.CasesPerYear)
-	r.Verdicts = r.verdicts()
-	return r, nil
+	return nil
 }
 
 func (a *Audit) likelihood() string {

@@ -181,6 +181,17 @@ func learnRecipe(t *table.Table, o *Options) (*Learned, error) {
 			learners[j].values = nil
 		}
 	})
+	if err := l.collect(t, o, learners, errs, problems); err != nil {
+		return nil, err
+	}
+	if r.Dim() == 0 {
+		return nil, noFeatures(t, r)
+	}
+	return l, nil
+}
+
+// collect takes over what was learned of the columns, and returns what is wrong with any of them.
+func (l *Learned) collect(t *table.Table, o *Options, learners []*learner, errs []error, problems *table.Problems) error {
 	var gaps missingCells
 	for j, s := range learners {
 		switch {
@@ -188,29 +199,23 @@ func learnRecipe(t *table.Table, o *Options) (*Learned, error) {
 			continue
 		case errs[j] != nil:
 			if err := problems.Add(errs[j]); err != nil {
-				return nil, err
+				return err
 			}
 		// What is dropped may have gaps: nobody will look at it again.
-		case !o.Impute && r.Columns[j].IsFeature():
+		case !o.Impute && l.Recipe.Columns[j].IsFeature():
 			gaps.add(s.Scan)
 		}
 		l.Notes = append(l.Notes, s.notes...)
 		l.Scans[j] = s.Scan
 	}
-	notes, err := o.checkBends(t, r)
+	notes, err := o.checkBends(t, l.Recipe)
 	l.note("scaling", notes)
 	for _, err := range []error{gaps.err(t), err} {
 		if err := problems.Add(err); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := problems.Err(); err != nil {
-		return nil, err
-	}
-	if r.Dim() == 0 {
-		return nil, noFeatures(t, r)
-	}
-	return l, nil
+	return problems.Err()
 }
 
 // note takes down how the table was read.

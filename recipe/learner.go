@@ -21,7 +21,6 @@ type learner struct {
 
 // learn decides what becomes of the column.
 func (l *learner) learn(roles *roles) error {
-	c := &l.column
 	switch {
 	case l.Present() == 0:
 		return l.drop("constant: no cell has a value")
@@ -48,33 +47,8 @@ func (l *learner) learn(roles *roles) error {
 	} else if cells > 0 {
 		l.notef("long integers", "has %s of more than %d digits, which are rounded; if they are codes, make it categorical", table.Plural(cells, "integer"), table.ExactDigits)
 	}
-	if n, odd := l.Notation(); n != nil {
-		numbers := l.Texts
-		for _, k := range odd {
-			numbers -= l.Counts[k]
-		}
-		if n.Unit == "" || l.Numbers == 0 {
-			numbers += l.Numbers
-		}
-		if k, found := l.Ambiguous(n); len(odd) == 0 && found {
-			return l.askDecimal(l.Scan.At(k), string(l.Word(k)))
-		}
-		// Points in a column of decimal commas would be thousands, and were read otherwise.
-		mixed := n.Decimal != "" && l.Table.Decimal() == '.' && l.Numbers > 0 && !l.Whole
-		if len(odd) == 0 && (n.Unit == "" || l.Numbers == 0) && !mixed {
-			if *n != (table.Notation{}) {
-				c.Notation = n
-			}
-			return l.learnNumeric()
-		}
-		if l.identifiedByName() {
-			return l.drop(identifierByName)
-		}
-		if 2*numbers > l.Present() || mixed {
-			return l.mostlyNumbers(odd, n)
-		}
-	} else if 2*l.Numbers > l.Present() && !l.identifiedByName() {
-		return l.mostlyNumbers(l.Words, nil)
+	if settled, err := l.learnNotation(); settled || err != nil {
+		return err
 	}
 	if orders, odd := l.DateOrders(l.options.Dates); l.Numbers == 0 {
 		switch {
@@ -90,6 +64,42 @@ func (l *learner) learn(roles *roles) error {
 		return at
 	}
 	return l.learnText()
+}
+
+// learnNotation decides about a column whose cells may be numbers in another notation.
+func (l *learner) learnNotation() (settled bool, err error) {
+	n, odd := l.Notation()
+	if n == nil {
+		if 2*l.Numbers > l.Present() && !l.identifiedByName() {
+			return true, l.mostlyNumbers(l.Words, nil)
+		}
+		return false, nil
+	}
+	numbers := l.Texts
+	for _, k := range odd {
+		numbers -= l.Counts[k]
+	}
+	if n.Unit == "" || l.Numbers == 0 {
+		numbers += l.Numbers
+	}
+	if k, found := l.Ambiguous(n); len(odd) == 0 && found {
+		return true, l.askDecimal(l.Scan.At(k), string(l.Word(k)))
+	}
+	// Points in a column of decimal commas would be thousands, and were read otherwise.
+	mixed := n.Decimal != "" && l.Table.Decimal() == '.' && l.Numbers > 0 && !l.Whole
+	if len(odd) == 0 && (n.Unit == "" || l.Numbers == 0) && !mixed {
+		if *n != (table.Notation{}) {
+			l.column.Notation = n
+		}
+		return true, l.learnNumeric()
+	}
+	if l.identifiedByName() {
+		return true, l.drop(identifierByName)
+	}
+	if 2*numbers > l.Present() || mixed {
+		return true, l.mostlyNumbers(odd, n)
+	}
+	return false, nil
 }
 
 func (l *learner) cellsOf(codes []uint32) (cells int) {

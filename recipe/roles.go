@@ -32,58 +32,26 @@ const costReason = "used in the costs, not to predict (the option use-cost-colum
 // roles finds the columns that options name.
 func (o *Options) roles(t *table.Table) (*roles, error) {
 	r := &roles{id: -1, weights: -1, groups: -1, categorical: make(map[int]bool), ordered: make(map[int]*OrderedSet), dropped: make(map[int]string), costs: make(map[int]bool)}
-	var err error
-	find := func(ref string, use func(j int)) {
-		if ref == "" || err != nil {
-			return
-		}
-		var j int
-		if j, err = t.Column(ref); err == nil {
-			use(j)
-		}
-	}
+	f := &finder{table: t}
 	o.Target = cmp.Or(o.Target, "last")
-	if r.target, err = t.Column(o.Target); err != nil {
+	if r.target, f.err = t.Column(o.Target); f.err != nil {
 		r.target = -1
-		r.condition, r.parts, err = findCondition(t, o.Target)
+		r.condition, r.parts, f.err = findCondition(t, o.Target)
 	}
-	find(o.ID, func(j int) { r.id = j })
-	find(o.Weights, func(j int) { r.weights = j })
-	find(o.Groups, func(j int) { r.groups = j })
+	f.find(o.ID, func(j int) { r.id = j })
+	f.find(o.Weights, func(j int) { r.weights = j })
+	f.find(o.Groups, func(j int) { r.groups = j })
 	for _, ref := range o.Categorical {
-		find(ref, func(j int) { r.categorical[j] = true })
+		f.find(ref, func(j int) { r.categorical[j] = true })
 	}
-	for k := range o.Ordered {
-		order := &o.Ordered[k]
-		find(order.Column, func(j int) {
-			if problem := order.Check(); problem != nil {
-				err = &table.Error{File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j), Msg: problem.Error(), Fix: "give every category once"}
-			} else if before := r.ordered[j]; before != nil && !slices.Equal(before.Categories, order.Categories) {
-				err = t.ColumnPlace(j).Say("give one of them",
-					"two orders are given: %s and %s", strings.Join(before.Categories, ","), strings.Join(order.Categories, ","))
-			}
-			r.ordered[j] = order
-		})
-	}
-	bent, named := make(map[int]Bend), make(map[string]Bend)
-	for _, ref := range slices.Sorted(maps.Keys(o.Bends)) {
-		b := o.Bends[ref]
-		find(ref, func(j int) {
-			if before, known := bent[j]; known && before != b {
-				err = t.ColumnPlace(j).Say("give one of them", "two scalings are given: %s and %s", before, b)
-			}
-			bent[j], named[t.ColumnName(j)] = b, b
-		})
-	}
-	if err == nil {
-		o.Bends = named // a reference may be a number
-	}
+	o.findOrders(f, r.ordered)
+	bent := o.findBends(f)
 	if len(o.Features) > 0 {
 		for j := range t.Columns() {
 			r.dropped[j] = "not among the features chosen"
 		}
 		for _, ref := range o.Features {
-			find(ref, func(j int) { delete(r.dropped, j) })
+			f.find(ref, func(j int) { delete(r.dropped, j) })
 		}
 	}
 	for _, name := range o.Costs {
@@ -92,7 +60,7 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 		}
 	}
 	for _, ref := range o.Drop {
-		find(ref, func(j int) { r.dropped[j] = "left out as asked" })
+		f.find(ref, func(j int) { r.dropped[j] = "left out as asked" })
 	}
 	if r.groups >= 0 {
 		r.dropped[r.groups] = "it names the groups of rows"
@@ -103,13 +71,63 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 	for _, j := range r.parts {
 		r.dropped[j] = "the outcome is made of it"
 	}
-	if err != nil {
-		return nil, err
+	if f.err != nil {
+		return nil, f.err
 	}
 	if err := r.check(t); err != nil {
 		return nil, err
 	}
 	return r, r.checkBent(t, bent)
+}
+
+// finder finds the columns of a table that options name, up to the first that it does not have.
+type finder struct {
+	table *table.Table
+	err   error
+}
+
+func (f *finder) find(ref string, use func(j int)) {
+	if ref == "" || f.err != nil {
+		return
+	}
+	var j int
+	if j, f.err = f.table.Column(ref); f.err == nil {
+		use(j)
+	}
+}
+
+// findOrders finds the columns whose categories are in an order.
+func (o *Options) findOrders(f *finder, ordered map[int]*OrderedSet) {
+	for k := range o.Ordered {
+		order := &o.Ordered[k]
+		f.find(order.Column, func(j int) {
+			if problem := order.Check(); problem != nil {
+				f.err = &table.Error{File: f.table.Name(), Column: j + 1, ColumnName: f.table.ColumnName(j), Msg: problem.Error(), Fix: "give every category once"}
+			} else if before := ordered[j]; before != nil && !slices.Equal(before.Categories, order.Categories) {
+				f.err = f.table.ColumnPlace(j).Say("give one of them",
+					"two orders are given: %s and %s", strings.Join(before.Categories, ","), strings.Join(order.Categories, ","))
+			}
+			ordered[j] = order
+		})
+	}
+}
+
+// findBends finds the columns whose scaling is given.
+func (o *Options) findBends(f *finder) map[int]Bend {
+	bent, named := make(map[int]Bend), make(map[string]Bend)
+	for _, ref := range slices.Sorted(maps.Keys(o.Bends)) {
+		b := o.Bends[ref]
+		f.find(ref, func(j int) {
+			if before, known := bent[j]; known && before != b {
+				f.err = f.table.ColumnPlace(j).Say("give one of them", "two scalings are given: %s and %s", before, b)
+			}
+			bent[j], named[f.table.ColumnName(j)] = b, b
+		})
+	}
+	if f.err == nil {
+		o.Bends = named // a reference may be a number
+	}
+	return bent
 }
 
 // DecidedBy is the number of columns of a table that may be decided by. Some of them may turn out

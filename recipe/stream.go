@@ -271,10 +271,9 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 		panic("recipe: ReadBlock of no rows")
 	}
 	d := rd.bound.recipe.Dim()
-	var block Block
 	// Memory grows with the rows that are there, not with the n asked for: the next block
 	// is likely to be as long as the last.
-	block.Rows = make([]Row, 0, min(n, rd.last))
+	block := Block{Rows: make([]Row, 0, min(n, rd.last))}
 	features := make([]float64, 0, cap(block.Rows)*d)
 	begin := rd.before
 	for len(block.Rows) < n && rd.failure == nil {
@@ -302,16 +301,10 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 		if rd.failure = rd.rows.Check(rd.n); rd.failure != nil {
 			break
 		}
-		start := len(features)
 		features = append(features, make([]float64, d)...)
-		row, err := rd.encode(features[start:])
-		if err == nil {
-			if err = rd.refuseTotals(&row); err != nil {
-				rd.report.note(&row.Remarks, -1, row.beginning)
-			}
-		}
+		row, err := rd.encodeCase(features[len(features)-d:])
 		if err != nil {
-			features = features[:start]
+			features = features[:len(features)-d]
 			if rd.skip != nil {
 				rd.skip(Bad{Line: row.Line, Cells: row.Cells(), Err: err})
 				continue
@@ -332,6 +325,18 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 		block.Rows[i].Features = block.X.RawRowView(i)
 	}
 	return &block, nil
+}
+
+// encodeCase encodes the row, which must not be one of totals.
+func (rd *Reader) encodeCase(features []float64) (Row, error) {
+	row, err := rd.encode(features)
+	if err != nil {
+		return row, err
+	}
+	if err = rd.refuseTotals(&row); err != nil {
+		rd.report.note(&row.Remarks, -1, row.beginning)
+	}
+	return row, err
 }
 
 // next moves to the next row, if that has not been done.

@@ -133,41 +133,7 @@ func (b *builder) rest(ctx context.Context) error {
 			}
 		}()
 	}
-	go func() { // reads; nobody waits for it, since a pipe may never give anything
-		defer close(order)
-		defer close(work)
-		for {
-			var p *parser
-			select {
-			case p = <-free:
-			case <-quit:
-				return
-			}
-			p.err = tasks.Try(func() (err error) {
-				p.chunk, err = b.source.next(p.buffer)
-				return err
-			})
-			if p.err == io.EOF {
-				return
-			}
-			failed := p.err != nil
-			if failed {
-				p.n = 0
-				close(p.done)
-			} else {
-				p.buffer = p.chunk.text
-			}
-			select {
-			case order <- p:
-			case <-quit:
-				return
-			}
-			if failed {
-				return
-			}
-			work <- p
-		}
-	}()
+	go b.read(free, work, order, quit) // nobody waits for it, since a pipe may never give anything
 	for {
 		select {
 		case p, more := <-order:
@@ -183,6 +149,43 @@ func (b *builder) rest(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+	}
+}
+
+// read hands the chunks of the file to be parsed, until there are no more.
+func (b *builder) read(free <-chan *parser, work, order chan<- *parser, quit <-chan struct{}) {
+	defer close(order)
+	defer close(work)
+	for {
+		var p *parser
+		select {
+		case p = <-free:
+		case <-quit:
+			return
+		}
+		p.err = tasks.Try(func() (err error) {
+			p.chunk, err = b.source.next(p.buffer)
+			return err
+		})
+		if p.err == io.EOF {
+			return
+		}
+		failed := p.err != nil
+		if failed {
+			p.n = 0
+			close(p.done)
+		} else {
+			p.buffer = p.chunk.text
+		}
+		select {
+		case order <- p:
+		case <-quit:
+			return
+		}
+		if failed {
+			return
+		}
+		work <- p
 	}
 }
 

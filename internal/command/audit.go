@@ -22,10 +22,18 @@ import (
 // auditSignature marks results and progress as this command's own.
 const auditSignature = "lossep audit"
 
+// auditRequest is what audit is asked.
+type auditRequest struct {
+	*service.Audit
+	utility    service.Costs
+	out, test  string
+	useExample bool
+	format     format
+	place      *Place
+}
+
 func newAudit(place *Place) *cobra.Command {
-	out, test := "audit-out", ""
-	var useExample bool
-	var format format
+	q := &auditRequest{Audit: service.NewAudit(), out: "audit-out", place: place}
 	c := &cobra.Command{
 		Use:   "audit data.csv --target COLUMN --cost fn=5,fp=1 [--out DIR]",
 		Short: "Estimate the cost of decisions by cross-validation",
@@ -55,83 +63,91 @@ out-of-sample: out-of-fold, or of a test set.`,
 		Args: needArguments("the table of past cases"),
 	}
 	flags := c.Flags()
-	request := service.NewAudit()
-	utility := new(service.Costs)
-	addOptions(flags, utility.Options())
-	addOptions(flags, request.Options)
+	addOptions(flags, q.utility.Options())
+	addOptions(flags, q.Options)
 	addOwn(flags, service.Options{
-		{Name: "test", Group: service.Testing, Help: "held-out test table", Value: service.TextOf(&test, "FILE")},
-		{Name: "out", Group: service.Basics, Help: "output folder", Value: service.TextOf(&out, "DIR")},
-		{Name: "example", Group: service.Basics, Help: "audit the embedded example (breast cancer screening), by default in 5 folds", Value: service.ToggleOf(&useExample)},
-		basic(formatOption(&format, "output format")),
+		{Name: "test", Group: service.Testing, Help: "held-out test table", Value: service.TextOf(&q.test, "FILE")},
+		{Name: "out", Group: service.Basics, Help: "output folder", Value: service.TextOf(&q.out, "DIR")},
+		{Name: "example", Group: service.Basics, Help: "audit the embedded example (breast cancer screening), by default in 5 folds", Value: service.ToggleOf(&q.useExample)},
+		basic(formatOption(&q.format, "output format")),
 	})
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := exampleAlone(request.Options, useExample); err != nil {
-			return err
-		}
-		if useExample && !request.Options.Given("folds") {
-			request.Audit.Folds = 5 // the first thing to try takes half a minute
-		}
-		if err := request.Complete(); err != nil {
-			return err
-		}
-		costs, err := utility.Numbers(c.Context(), readShort)
-		if err != nil {
-			return blame(err, "")
-		}
-		if is, err := request.OfNumbers(utility, costs); err != nil {
-			return blame(err, "")
-		} else if is && len(args) > 0 {
-			return blame(auditNumbers(c, request, costs, test, args[0], out, format), "")
-		}
-		o, rows := request.Audit, &pastCases{Rows: &request.Rows}
-		o.Fit.MaxMemory = maxMemory(c)
-		if len(o.Probabilities) > 0 && (test != "" || useExample) {
-			return usagef("--probability: nothing is fitted to other cases where it names what to decide by; leave --test and --example out")
-		}
-		var a *audit.Audit
-		var name string
-		prepare := func() (err error) {
-			a, name, err = prepareAudit(c, rows, utility, o, test, args)
-			return err
-		}
-		if err = prepare(); err != nil {
-			return blame(settleLines(strings.Join(args, ""), &rows.Table.Format.Skip, err, prepare), "")
-		}
-		if asked, ok := c.Context().Value(foldKey{}).(*askedFold); ok {
-			asked.fold, err = a.Fold(c.Context(), asked.index)
-			return err
-		}
-		folder := &resultFolder{path: out, signature: auditSignature, files: report.AuditFiles()}
-		if err := folder.open(); err != nil {
-			return err
-		}
-		defer folder.close()
-		if err := writeLines(c.ErrOrStderr(), report.DescribeAudit(a, described)); err != nil {
-			return err
-		}
-		folds, err := unfinished[audit.Fold]{
-			folder: folder, settings: a.Settings(), what: "folds", total: a.Len(),
-			index: func(f *audit.Fold) int { return f.Index }, fits: a.Fits,
-		}.finish(c.Context(), c.ErrOrStderr(), place.folds(a))
-		if err != nil {
-			return blame(err, "")
-		}
-		result, err := a.Summarise(folds)
-		if err != nil {
-			return blame(err, "")
-		}
-		result.Notes = service.Naming(service.Flags).Notes(result.Notes, a.Problem().Findings)
-		found := report.NewAudit(report.Origin{MadeBy: auditSignature, Versions: versions()}, name, a, result)
-		found.Trees = auditOfTrees(result.Outcomes)
-		if err := folder.replace(found.Files, false); err != nil {
-			return err
-		}
-		return format.emit(c.OutOrStdout(), found, func(w io.Writer) error {
-			return writeReport(w, "\nreport  %s\n", out, found.WriteText)
-		})
-	}
+	c.RunE = q.run
 	return c
+}
+
+func (q *auditRequest) run(c *cobra.Command, args []string) error {
+	if err := exampleAlone(q.Options, q.useExample); err != nil {
+		return err
+	}
+	if q.useExample && !q.Options.Given("folds") {
+		q.Audit.Audit.Folds = 5 // the first thing to try takes half a minute
+	}
+	if err := q.Complete(); err != nil {
+		return err
+	}
+	costs, err := q.utility.Numbers(c.Context(), readShort)
+	if err != nil {
+		return blame(err, "")
+	}
+	if is, err := q.OfNumbers(&q.utility, costs); err != nil {
+		return blame(err, "")
+	} else if is && len(args) > 0 {
+		return blame(auditNumbers(c, q.Audit, costs, q.test, args[0], q.out, q.format), "")
+	}
+	o, rows := q.Audit.Audit, &pastCases{Rows: &q.Rows}
+	if o.Fit.MaxMemory = maxMemory(c); len(o.Probabilities) > 0 && (q.test != "" || q.useExample) {
+		return usagef("--probability: nothing is fitted to other cases where it names what to decide by; leave --test and --example out")
+	}
+	var a *audit.Audit
+	var name string
+	prepare := func() (err error) {
+		a, name, err = prepareAudit(c, rows, &q.utility, o, q.test, args)
+		return err
+	}
+	if err = prepare(); err != nil {
+		return blame(settleLines(strings.Join(args, ""), &rows.Table.Format.Skip, err, prepare), "")
+	}
+	if asked, ok := c.Context().Value(foldKey{}).(*askedFold); ok {
+		asked.fold, err = a.Fold(c.Context(), asked.index)
+		return err
+	}
+	folder := &resultFolder{path: q.out, signature: auditSignature, files: report.AuditFiles()}
+	if err := folder.open(); err != nil {
+		return err
+	}
+	defer folder.close()
+	if err := writeLines(c.ErrOrStderr(), report.DescribeAudit(a, described)); err != nil {
+		return err
+	}
+	folds, err := unfinished[audit.Fold]{
+		folder: folder, settings: a.Settings(), what: "folds", total: a.Len(),
+		index: func(f *audit.Fold) int { return f.Index }, fits: a.Fits,
+	}.finish(c.Context(), c.ErrOrStderr(), q.place.folds(a))
+	if err != nil {
+		return blame(err, "")
+	}
+	found, err := summarised(a, name, folds)
+	if err != nil {
+		return blame(err, "")
+	}
+	if err := folder.replace(found.Files, false); err != nil {
+		return err
+	}
+	return q.format.emit(c.OutOrStdout(), found, func(w io.Writer) error {
+		return writeReport(w, "\nreport  %s\n", q.out, found.WriteText)
+	})
+}
+
+// summarised is the report of an audit of the table with this name.
+func summarised(a *audit.Audit, name string, folds []*audit.Fold) (*report.Audit, error) {
+	result, err := a.Summarise(folds)
+	if err != nil {
+		return nil, err
+	}
+	result.Notes = service.Naming(service.Flags).Notes(result.Notes, a.Problem().Findings)
+	found := report.NewAudit(report.Origin{MadeBy: auditSignature, Versions: versions()}, name, a, result)
+	found.Trees = auditOfTrees(result.Outcomes)
+	return found, nil
 }
 
 // auditOfTrees is how other programs' probabilities of these outcomes come into an audit: of two

@@ -13,8 +13,15 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
+// deciding is what decide is asked.
+type deciding struct {
+	*service.Decide
+	place      *Place
+	useExample bool
+}
+
 func newDecide(place *Place) *cobra.Command {
-	var useExample bool
+	q := &deciding{Decide: service.NewDecide(), place: place}
 	c := &cobra.Command{
 		Use:   "decide model new.csv [--utility other.yaml]",
 		Short: "Choose the action with the lowest expected cost for each row",
@@ -59,7 +66,6 @@ positive outcome.`,
   lossep decide --probability p scored.csv --cost fn=10,fp=1
   lossep decide --example`,
 	}
-	q := service.NewDecide()
 	c.Args = func(c *cobra.Command, args []string) error {
 		if q.Probability != "" {
 			return needArguments("the table of new cases")(c, args)
@@ -68,53 +74,55 @@ positive outcome.`,
 	}
 	addOptions(c.Flags(), q.Options)
 	addOwn(c.Flags(), service.Options{{
-		Name: "example", Group: service.Basics, Help: "decide the held-out third of the embedded example, with a model fitted to the rest if none is given", Value: service.ToggleOf(&useExample),
+		Name: "example", Group: service.Basics, Help: "decide the held-out third of the embedded example, with a model fitted to the rest if none is given", Value: service.ToggleOf(&q.useExample),
 	}})
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if place != nil {
-			if err := placeOptions(q, args); err != nil {
-				return err
-			}
-		} else if err := q.Complete(); err != nil {
-			return blame(err, "")
-		}
-		q.Memory = maxMemory(c) / 4
-		if place == nil && q.Probability == "" && len(args) > 0 {
-			m, err := loadAny(c, args[0])
-			if err != nil {
-				return blame(err, "")
-			}
-			answer, err := m.Deciding(c.Context(), q, readShort)
-			if err != nil {
-				return blame(err, "")
-			}
-			return answering{&q.Cases, answer, append(args, q.Files()...)}.run(c, func() (*tableInput, error) { return newCases(c, args, &q.Table) })
-		}
-		spec, err := q.Spec(c.Context(), readShort)
-		if err != nil {
-			return blame(err, "")
-		}
-		if q.Probability != "" {
-			if useExample {
-				return usagef("--example has no column of probabilities; leave out --probability, or give a table")
-			}
-			return decideGiven(c, q, spec, args[0])
-		}
-		m, err := decidingModel(c, args)
-		if err != nil {
-			return blame(err, "")
-		}
-		answer, err := q.Of(c.Context(), m, spec)
-		if err != nil {
-			return blame(err, "")
-		}
-		r := answering{&q.Cases, answer, append(args, q.Files()...)}
-		if place != nil {
-			return decideAt(c, place, r, answer, args)
-		}
-		return r.run(c, func() (*tableInput, error) { return newCases(c, args, &q.Table) })
-	}
+	c.RunE = q.run
 	return c
+}
+
+func (q *deciding) run(c *cobra.Command, args []string) error {
+	if q.place != nil {
+		if err := placeOptions(q.Decide, args); err != nil {
+			return err
+		}
+	} else if err := q.Complete(); err != nil {
+		return blame(err, "")
+	}
+	q.Memory = maxMemory(c) / 4
+	if q.place == nil && q.Probability == "" && len(args) > 0 {
+		m, err := loadAny(c, args[0])
+		if err != nil {
+			return blame(err, "")
+		}
+		answer, err := m.Deciding(c.Context(), q.Decide, readShort)
+		if err != nil {
+			return blame(err, "")
+		}
+		return answering{&q.Cases, answer, append(args, q.Files()...)}.run(c, func() (*tableInput, error) { return newCases(c, args, &q.Table) })
+	}
+	spec, err := q.Spec(c.Context(), readShort)
+	if err != nil {
+		return blame(err, "")
+	}
+	if q.Probability != "" {
+		if q.useExample {
+			return usagef("--example has no column of probabilities; leave out --probability, or give a table")
+		}
+		return decideGiven(c, q.Decide, spec, args[0])
+	}
+	m, err := decidingModel(c, args)
+	if err != nil {
+		return blame(err, "")
+	}
+	answer, err := q.Of(c.Context(), m, spec)
+	if err != nil {
+		return blame(err, "")
+	}
+	r := answering{&q.Cases, answer, append(args, q.Files()...)}
+	if q.place != nil {
+		return decideAt(c, q.place, r, answer, args)
+	}
+	return r.run(c, func() (*tableInput, error) { return newCases(c, args, &q.Table) })
 }
 
 // decidingModel is the model given, or one that is fitted to the example.

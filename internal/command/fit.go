@@ -20,10 +20,18 @@ import (
 	"github.com/lossep/lossep/service"
 )
 
+// fitRequest is what fit is asked.
+type fitRequest struct {
+	*service.Fit
+	utility    service.Costs
+	output     string
+	useExample bool
+	format     format
+	place      *Place
+}
+
 func newFit(place *Place) *cobra.Command {
-	var output string
-	var useExample bool
-	var format format
+	q := &fitRequest{Fit: service.NewFit(), place: place}
 	c := &cobra.Command{
 		Use:   "fit train.csv --target COLUMN --cost fn=5,fp=1 [-o model.lossep]",
 		Short: "Fit a model to a table",
@@ -43,70 +51,70 @@ model.lossep.unfinished; after an interruption the same command resumes from the
 		Args: needArguments("the table of past cases"),
 	}
 	flags := c.Flags()
-	request := service.NewFit()
-	utility := new(service.Costs)
-	addOptions(flags, utility.Options())
-	addOptions(flags, request.Options)
+	addOptions(flags, q.utility.Options())
+	addOptions(flags, q.Options)
 	addOwn(flags, service.Options{
-		{Name: "output", Short: "o", Group: service.Basics, Help: "model file to write (default: the name of the table with .lossep, in the current folder)", Value: service.TextOf(&output, "FILE")},
-		{Name: "example", Group: service.Basics, Help: "fit to two thirds of the embedded example (breast cancer screening)", Value: service.ToggleOf(&useExample)},
-		basic(formatOption(&format, "output format")),
+		{Name: "output", Short: "o", Group: service.Basics, Help: "model file to write (default: the name of the table with .lossep, in the current folder)", Value: service.TextOf(&q.output, "FILE")},
+		{Name: "example", Group: service.Basics, Help: "fit to two thirds of the embedded example (breast cancer screening)", Value: service.ToggleOf(&q.useExample)},
+		basic(formatOption(&q.format, "output format")),
 	})
-	c.RunE = func(c *cobra.Command, args []string) error {
-		output, err := modelOutput(output, request.NoSave, args, utility.Files())
-		if err != nil {
-			return err
-		}
-		if err := exampleAlone(request.Options, useExample); err != nil {
-			return err
-		}
-		if err := request.Complete(); err != nil {
-			return err
-		}
-		start := time.Now()
-		o, rows := request.Model, &pastCases{Rows: &request.Rows}
-		o.MaxMemory = maxMemory(c)
-		unfinished := unfinishedBy(output, c.ErrOrStderr())
-		if unfinished != nil {
-			o.Checkpoints = unfinished
-		}
-		elsewhere := &fitting{place: place}
-		if err := elsewhere.begin(c, rows, &o, output, args); err != nil {
-			return err
-		}
-		defer elsewhere.close()
-		var p toFit
-		prepare := func() (err error) {
-			p, err = prepareFit(c, request, rows, utility, o, args)
-			return err
-		}
-		if err := prepare(); err != nil {
-			return blame(settleLines(strings.Join(args, ""), &rows.Table.Format.Skip, err, prepare), "")
-		}
-		if err := writeLines(c.ErrOrStderr(), p.described()); err != nil {
-			return err
-		}
-		m, err := p.fit(c.Context())
-		clearProgress(c.ErrOrStderr())
-		if err != nil && c.Context().Err() != nil {
-			unfinished.tell()
-		}
-		if err != nil {
-			return unfinished.blame(err)
-		}
-		if output != "" {
-			if err := m.Save(output); err != nil {
-				return err
-			}
-			unfinished.remove()
-			elsewhere.finish()
-		}
-		seconds := time.Since(start).Seconds()
-		return format.emit(c.OutOrStdout(), p.report(m, output, seconds), func(w io.Writer) error {
-			return writeFit(w, m, output, seconds)
-		})
-	}
+	c.RunE = q.run
 	return c
+}
+
+func (q *fitRequest) run(c *cobra.Command, args []string) error {
+	output, err := modelOutput(q.output, q.NoSave, args, q.utility.Files())
+	if err != nil {
+		return err
+	}
+	if err := exampleAlone(q.Options, q.useExample); err != nil {
+		return err
+	}
+	if err := q.Complete(); err != nil {
+		return err
+	}
+	start := time.Now()
+	o, rows := q.Model, &pastCases{Rows: &q.Rows}
+	o.MaxMemory = maxMemory(c)
+	unfinished := unfinishedBy(output, c.ErrOrStderr())
+	if unfinished != nil {
+		o.Checkpoints = unfinished
+	}
+	elsewhere := &fitting{place: q.place}
+	if err := elsewhere.begin(c, rows, &o, output, args); err != nil {
+		return err
+	}
+	defer elsewhere.close()
+	var p toFit
+	prepare := func() (err error) {
+		p, err = prepareFit(c, q.Fit, rows, &q.utility, o, args)
+		return err
+	}
+	if err := prepare(); err != nil {
+		return blame(settleLines(strings.Join(args, ""), &rows.Table.Format.Skip, err, prepare), "")
+	}
+	if err := writeLines(c.ErrOrStderr(), p.described()); err != nil {
+		return err
+	}
+	m, err := p.fit(c.Context())
+	clearProgress(c.ErrOrStderr())
+	if err != nil && c.Context().Err() != nil {
+		unfinished.tell()
+	}
+	if err != nil {
+		return unfinished.blame(err)
+	}
+	if output != "" {
+		if err := m.Save(output); err != nil {
+			return err
+		}
+		unfinished.remove()
+		elsewhere.finish()
+	}
+	seconds := time.Since(start).Seconds()
+	return q.format.emit(c.OutOrStdout(), p.report(m, output, seconds), func(w io.Writer) error {
+		return writeFit(w, m, output, seconds)
+	})
 }
 
 // toFit is what is going to be fitted, by the kind of its outcome.

@@ -24,9 +24,15 @@ type alarmed struct{ text string }
 
 func (e *alarmed) Error() string { return e.text }
 
+// monitorRequest is what monitor is asked.
+type monitorRequest struct {
+	*service.Monitor
+	out, metrics string
+	format       format
+}
+
 func newMonitor() *cobra.Command {
-	var out, metrics string
-	var format format
+	q := &monitorRequest{Monitor: service.NewMonitor()}
 	c := &cobra.Command{
 		Use:   "monitor model.lossep new.csv [--outcomes later.csv] --time COLUMN --window week",
 		Short: "Watch what decisions cost, before and after outcomes are known",
@@ -48,70 +54,71 @@ those of --outcomes and --reference have to begin with the names of the columns,
   lossep monitor model.lossep new.csv --window 5000 --metrics /var/lib/node_exporter/lossep.prom`,
 		Args: needArguments("the model file", "the table of new cases"),
 	}
-	q := service.NewMonitor()
 	addOptions(c.Flags(), q.Options)
 	addOwn(c.Flags(), service.Options{
-		{Name: "out", Group: service.Basics, Help: "folder to write a page, figures and tables to (default: none)", Value: service.TextOf(&out, "DIR")},
-		{Name: "metrics", Group: service.Basics, Help: "file to write the last window to, for Prometheus", Value: service.TextOf(&metrics, "FILE")},
-		basic(formatOption(&format, "output format")),
+		{Name: "out", Group: service.Basics, Help: "folder to write a page, figures and tables to (default: none)", Value: service.TextOf(&q.out, "DIR")},
+		{Name: "metrics", Group: service.Basics, Help: "file to write the last window to, for Prometheus", Value: service.TextOf(&q.metrics, "FILE")},
+		basic(formatOption(&q.format, "output format")),
 	})
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := q.Complete(); err != nil {
-			return err
+	c.RunE = q.run
+	return c
+}
+
+func (q *monitorRequest) run(c *cobra.Command, args []string) error {
+	if err := q.Complete(); err != nil {
+		return err
+	}
+	m, err := loadAny(c, args[0])
+	if err != nil {
+		return blame(err, "")
+	}
+	var tables [3]*table.Table
+	for k, path := range []string{args[1], q.Outcomes, q.Reference} {
+		if path == "" {
+			continue
 		}
-		m, err := loadAny(c, args[0])
-		if err != nil {
-			return blame(err, "")
+		t := q.Table
+		if k > 0 {
+			t.Format.Skip = ""
 		}
-		var tables [3]*table.Table
-		for k, path := range []string{args[1], q.Outcomes, q.Reference} {
-			if path == "" {
+		tables[k], err = wholeTable(c, path, t)
+		for _, line := range lineProblems(err) {
+			if k == 0 {
 				continue
 			}
-			t := q.Table
-			if k > 0 {
-				t.Format.Skip = ""
-			}
-			tables[k], err = wholeTable(c, path, t)
-			for _, line := range lineProblems(err) {
-				if k == 0 {
-					continue
-				}
-				line.Fix, line.Ways = "take it out of the file, or what is above it: --skip-lines is for the table of new cases", nil
-			}
-			if err != nil {
-				return err
-			}
+			line.Fix, line.Ways = "take it out of the file, or what is above it: --skip-lines is for the table of new cases", nil
 		}
-		found, err := q.Of(c.Context(), m, tables[0], tables[1], tables[2])
 		if err != nil {
-			return blame(err, args[1])
-		}
-		r := &report.Monitor{
-			Origin: report.Origin{MadeBy: monitorSignature, Versions: versions()}, Data: filepath.Base(args[1]), Model: filepath.Base(args[0]),
-			Costs: m.State().Costs, Result: found,
-		}
-		if err := writeMonitor(r, out, metrics); err != nil {
 			return err
 		}
-		text := func(w io.Writer) error {
-			if out == "" {
-				return r.WriteText(w)
-			}
-			return writeReport(w, "\nreport  %s\n", out, r.WriteText)
-		}
-		if err := format.emit(c.OutOrStdout(), r, text); err != nil {
-			return err
-		}
-		switch {
-		case len(found.Alarms) == 0:
-			return nil
-		case format == "json":
-			return &alarmed{r.Verdict()}
-		}
-		return &alarmed{}
 	}
-	return c
+	found, err := q.Of(c.Context(), m, tables[0], tables[1], tables[2])
+	if err != nil {
+		return blame(err, args[1])
+	}
+	r := &report.Monitor{
+		Origin: report.Origin{MadeBy: monitorSignature, Versions: versions()}, Data: filepath.Base(args[1]), Model: filepath.Base(args[0]),
+		Costs: m.State().Costs, Result: found,
+	}
+	if err := writeMonitor(r, q.out, q.metrics); err != nil {
+		return err
+	}
+	text := func(w io.Writer) error {
+		if q.out == "" {
+			return r.WriteText(w)
+		}
+		return writeReport(w, "\nreport  %s\n", q.out, r.WriteText)
+	}
+	if err := q.format.emit(c.OutOrStdout(), r, text); err != nil {
+		return err
+	}
+	switch {
+	case len(found.Alarms) == 0:
+		return nil
+	case q.format == "json":
+		return &alarmed{r.Verdict()}
+	}
+	return &alarmed{}
 }
 
 // writeMonitor writes the files that were asked for.

@@ -24,11 +24,16 @@ const mostOfPaper = 100_000
 // paperSignature marks results and progress as this command's own.
 const paperSignature = "lossep paper"
 
+// paperRequest is what paper is asked.
+type paperRequest struct {
+	lab.Simulation
+	out    string
+	only   []string
+	format format
+}
+
 func newPaper() *cobra.Command {
-	s := lab.PaperSimulation()
-	out := "paper-out"
-	var only []string
-	var format format
+	q := &paperRequest{Simulation: lab.PaperSimulation(), out: "paper-out"}
 	c := &cobra.Command{
 		Use:   "paper [--out DIR]",
 		Short: "Reproduce the paper's experiments",
@@ -45,52 +50,54 @@ same command resumes with the finished data sets.`,
 		Args: noArguments,
 	}
 	addOwn(c.Flags(), service.Options{
-		{Name: "out", Help: "output folder", Value: service.TextOf(&out, "DIR")},
-		{Name: "only", Help: "compute only these parts: " + strings.Join(paperParts, ", "), Value: service.ListOf(&only, "A,B,C")},
-		{Name: "seed", Help: "random seed", Value: service.SeedOf(&s.Seed)},
-		{Name: "datasets", Help: "number of simulated data sets", Value: service.WholeOf(&s.DataSets, math.MinInt)},
-		{Name: "points", Help: "number of test points", Value: service.WholeOf(&s.Points, math.MinInt)},
-		formatOption(&format, "output format"),
+		{Name: "out", Help: "output folder", Value: service.TextOf(&q.out, "DIR")},
+		{Name: "only", Help: "compute only these parts: " + strings.Join(paperParts, ", "), Value: service.ListOf(&q.only, "A,B,C")},
+		{Name: "seed", Help: "random seed", Value: service.SeedOf(&q.Seed)},
+		{Name: "datasets", Help: "number of simulated data sets", Value: service.WholeOf(&q.DataSets, math.MinInt)},
+		{Name: "points", Help: "number of test points", Value: service.WholeOf(&q.Points, math.MinInt)},
+		formatOption(&q.format, "output format"),
 	})
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		parts, err := chooseParts(only)
-		if err != nil {
-			return err
-		}
-		if s.DataSets < 2 {
-			return usagef("--datasets: %d data sets have no spread; give at least 2", s.DataSets)
-		}
-		if s.DataSets > mostOfPaper || s.Points > mostOfPaper {
-			return usagef("--datasets and --points: more than %d would take days; give less", mostOfPaper)
-		}
-		if s.Points < 2 {
-			return usagef("--points: %d points do not stand for a distribution; give at least 2", s.Points)
-		}
-		s = lab.NewSimulation(s.Seed, s.DataSets, s.Points)
-		folder := &resultFolder{path: out, signature: paperSignature, files: report.PaperFiles()}
-		if err := folder.open(); err != nil {
-			return err
-		}
-		defer folder.close()
-		run := &paperRun{Paper: report.Paper{
-			Origin: report.Origin{MadeBy: paperSignature, Versions: versions()},
-			Parts:  parts, Settings: s, Command: paperCommand(parts, s),
-		}, folder: folder, errs: c.ErrOrStderr()}
-		if err := run.compute(c.Context()); err != nil {
-			return err
-		}
-		if err := folder.replace(run.Files, !run.has("table1")); err != nil {
-			return err
-		}
-		run.Trials = nil // which results.json has
-		return format.emit(c.OutOrStdout(), struct {
-			Out string `json:"out"`
-			report.Paper
-		}{out, run.Paper}, func(w io.Writer) error {
-			return writeReport(w, "The report is %s.\n", out, run.WriteText)
-		})
-	}
+	c.RunE = q.run
 	return c
+}
+
+func (q *paperRequest) run(c *cobra.Command, _ []string) error {
+	parts, err := chooseParts(q.only)
+	if err != nil {
+		return err
+	}
+	if q.DataSets < 2 {
+		return usagef("--datasets: %d data sets have no spread; give at least 2", q.DataSets)
+	}
+	if q.DataSets > mostOfPaper || q.Points > mostOfPaper {
+		return usagef("--datasets and --points: more than %d would take days; give less", mostOfPaper)
+	}
+	if q.Points < 2 {
+		return usagef("--points: %d points do not stand for a distribution; give at least 2", q.Points)
+	}
+	q.Simulation = lab.NewSimulation(q.Seed, q.DataSets, q.Points)
+	folder := &resultFolder{path: q.out, signature: paperSignature, files: report.PaperFiles()}
+	if err := folder.open(); err != nil {
+		return err
+	}
+	defer folder.close()
+	run := &paperRun{Paper: report.Paper{
+		Origin: report.Origin{MadeBy: paperSignature, Versions: versions()},
+		Parts:  parts, Settings: q.Simulation, Command: paperCommand(parts, q.Simulation),
+	}, folder: folder, errs: c.ErrOrStderr()}
+	if err := run.compute(c.Context()); err != nil {
+		return err
+	}
+	if err := folder.replace(run.Files, !run.has("table1")); err != nil {
+		return err
+	}
+	run.Trials = nil // which results.json has
+	return q.format.emit(c.OutOrStdout(), struct {
+		Out string `json:"out"`
+		report.Paper
+	}{q.out, run.Paper}, func(w io.Writer) error {
+		return writeReport(w, "The report is %s.\n", q.out, run.WriteText)
+	})
 }
 
 // chooseParts reads --only; parts come in the order of the paper.

@@ -44,8 +44,7 @@ worth 1 below and 0.01 above, and shutting it down 0.9 and 1.`,
 		formatOption(&format, "output format"),
 	}
 	addOwn(c.Flags(), options)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		var err error
+	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		if p.Data, err = parseNumbers("--data", data); err != nil {
 			return err
 		}
@@ -60,12 +59,11 @@ worth 1 below and 0.01 above, and shutting it down 0.9 and 1.`,
 			}
 		}
 		answers, err := solveReactor(c, p, method)
-		if err != nil {
-			var input *lab.InputError
-			var table *decision.TableError
-			if errors.As(err, &input) || errors.As(err, &table) {
-				return &usageError{err}
-			}
+		var input *lab.InputError
+		var table *decision.TableError
+		if errors.As(err, &input) || errors.As(err, &table) {
+			return &usageError{err}
+		} else if err != nil {
 			return err
 		}
 		var found any = answers

@@ -31,13 +31,19 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
+// serving is what serve is asked.
+type serving struct {
+	address, tokens, certificate, key string
+	demo                              bool
+	recording                         recording
+	logFormat                         format
+	maxBody                           int
+	capacity                          service.Capacity
+	config                            server.Config
+}
+
 func newServe() *cobra.Command {
-	address := "127.0.0.1:8080"
-	var tokens, certificate, key string
-	var demo bool
-	var recording recording
-	var logFormat format
-	maxBody, config := 8<<20, server.Config{MaxRows: 10_000, MaxCalibrations: 1, Drain: 30 * time.Second}
+	q := &serving{address: "127.0.0.1:8080", maxBody: 8 << 20, config: server.Config{MaxRows: 10_000, MaxCalibrations: 1, Drain: 30 * time.Second}}
 	c := &cobra.Command{
 		Use:   "serve model.lossep… [--addr 127.0.0.1:8080]",
 		Short: "Serve models over HTTP, with a web page",
@@ -60,94 +66,101 @@ or an IP address are answered, so that no web site can send requests through a b
   lossep serve model.lossep --capacity visit=100 --per day
   lossep serve --demo`,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 && !demo {
+			if len(args) == 0 && !q.demo {
 				return usagef("%s: there is no model to serve; give a model file, made with 'lossep fit … -o model.lossep', or --demo", c.Name())
 			}
 			return nil
 		},
 	}
-	var capacity service.Capacity
-	addOptions(c.Flags(), service.Options{capacity.Limit(), capacity.Clock()})
+	addOptions(c.Flags(), service.Options{q.capacity.Limit(), q.capacity.Clock()})
 	addOwn(c.Flags(), slices.Concat(service.Options{
-		{Name: "addr", Help: "address to listen on; port 0 picks a free port", Value: service.TextOf(&address, "HOST:PORT")},
-		{Name: "demo", Help: "serve a model fitted to the embedded example, and open the page in a browser if interactive", Value: service.ToggleOf(&demo)},
-		{Name: "tokens", Help: "file of bearer tokens, one per line; # begins a comment", Value: service.TextOf(&tokens, "FILE")},
-		{Name: "tls-cert", Help: "PEM file with the certificate chain, to serve HTTPS; requires {tls-key}", Value: service.TextOf(&certificate, "FILE")},
-		{Name: "tls-key", Help: "PEM file with the private key of the certificate", Value: service.TextOf(&key, "FILE")},
-		{Name: "max-body", Help: "maximum size of a request body, in bytes", Value: service.WholeOf(&maxBody, 1)},
-		{Name: "max-rows", Help: "maximum number of rows per request", Value: service.WholeOf(&config.MaxRows, 1)},
-		{Name: "max-calibrations", Help: "maximum number of concurrent calibrations", Value: service.WholeOf(&config.MaxCalibrations, 1)},
-		{Name: "drain", Help: "graceful shutdown timeout", Value: service.Duration{To: &config.Drain}},
-	}, recording.options(), service.Options{formatOption(&logFormat, "log format")}))
-	c.RunE = func(c *cobra.Command, args []string) error {
-		// From the first moment, for a hangup would end a process that does not ask for it.
-		hangup := make(chan os.Signal, 1)
-		signal.Notify(hangup, syscall.SIGHUP)
-		defer signal.Stop(hangup)
-		// Half of the memory is for models and a quarter for requests; the rest is the
-		// program's own, and garbage.
-		config.MaxModels, config.MaxMemory, config.MaxBody = maxMemory(c)/2, maxMemory(c)/4, int64(maxBody)
-		if config.MaxMemory < config.MaxBody {
-			return usagef("--max-memory: a quarter of it, %d bytes, is for requests, and below --max-body, %d; give more of the one or less of the other", config.MaxMemory, config.MaxBody)
-		}
-		if (len(capacity.Limits) > 0) != (capacity.Per != "") {
-			return usagef("--capacity and --per: give both, such as --capacity visit=100 --per day, or none")
-		}
-		config.Capacity, config.Per = capacity.Limits, table.Period(capacity.Per)
-		var err error
-		if config.Models, err = modelSources(args); err != nil {
-			return err
-		}
-		if tokens != "" {
-			if config.Tokens, err = readTokens(tokens); err != nil {
-				return err
-			}
-		}
-		secrets, err := newCertificates(certificate, key)
-		if err != nil {
-			return err
-		}
-		l, err := listen(address)
-		if err != nil {
-			return err
-		}
-		defer l.Close() // closed already, or of no use
-		if demo {
-			source, err := demoSource(c)
-			if err != nil {
-				return blame(err, "")
-			}
-			config.Models = append(config.Models, source)
-		}
-		config.Logger = newLogger(c.ErrOrStderr(), logFormat)
-		if config.Record, err = recording.open(config.Logger); err != nil {
-			return err
-		}
-		if config.Record != nil {
-			defer config.Record.Close() // what it could not write is in the log
-		}
-		s, err := newServer(config)
-		if err != nil {
-			return err
-		}
-		ctx, cancel := context.WithCancel(c.Context())
-		defer cancel()
-		go reloadOn(ctx, hangup, config.Logger, reloads(s, tokens, secrets, config.Logger))
-
-		url := "http://" + l.Addr().String()
-		if secrets != nil {
-			url = "https://" + l.Addr().String()
-			l = tls.NewListener(l, secrets.config())
-		}
-		if _, err := fmt.Fprintf(c.OutOrStdout(), "serving %s on %s\n", modelNames(config.Models), url); err != nil {
-			return err
-		}
-		if demo && isTerminal(c.OutOrStdout()) {
-			openBrowser(ctx, url)
-		}
-		return s.Serve(ctx, l)
-	}
+		{Name: "addr", Help: "address to listen on; port 0 picks a free port", Value: service.TextOf(&q.address, "HOST:PORT")},
+		{Name: "demo", Help: "serve a model fitted to the embedded example, and open the page in a browser if interactive", Value: service.ToggleOf(&q.demo)},
+		{Name: "tokens", Help: "file of bearer tokens, one per line; # begins a comment", Value: service.TextOf(&q.tokens, "FILE")},
+		{Name: "tls-cert", Help: "PEM file with the certificate chain, to serve HTTPS; requires {tls-key}", Value: service.TextOf(&q.certificate, "FILE")},
+		{Name: "tls-key", Help: "PEM file with the private key of the certificate", Value: service.TextOf(&q.key, "FILE")},
+		{Name: "max-body", Help: "maximum size of a request body, in bytes", Value: service.WholeOf(&q.maxBody, 1)},
+		{Name: "max-rows", Help: "maximum number of rows per request", Value: service.WholeOf(&q.config.MaxRows, 1)},
+		{Name: "max-calibrations", Help: "maximum number of concurrent calibrations", Value: service.WholeOf(&q.config.MaxCalibrations, 1)},
+		{Name: "drain", Help: "graceful shutdown timeout", Value: service.Duration{To: &q.config.Drain}},
+	}, q.recording.options(), service.Options{formatOption(&q.logFormat, "log format")}))
+	c.RunE = q.run
 	return c
+}
+
+func (q *serving) run(c *cobra.Command, args []string) error {
+	// From the first moment, for a hangup would end a process that does not ask for it.
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	if err := q.complete(c, args); err != nil {
+		return err
+	}
+	secrets, err := newCertificates(q.certificate, q.key)
+	if err != nil {
+		return err
+	}
+	l, err := listen(q.address)
+	if err != nil {
+		return err
+	}
+	defer l.Close() // closed already, or of no use
+	if q.demo {
+		source, err := demoSource(c)
+		if err != nil {
+			return blame(err, "")
+		}
+		q.config.Models = append(q.config.Models, source)
+	}
+	q.config.Logger = newLogger(c.ErrOrStderr(), q.logFormat)
+	if q.config.Record, err = q.recording.open(q.config.Logger); err != nil {
+		return err
+	}
+	if q.config.Record != nil {
+		defer q.config.Record.Close() // what it could not write is in the log
+	}
+	s, err := newServer(q.config)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(c.Context())
+	defer cancel()
+	go reloadOn(ctx, hangup, q.config.Logger, reloads(s, q.tokens, secrets, q.config.Logger))
+
+	url := "http://" + l.Addr().String()
+	if secrets != nil {
+		url = "https://" + l.Addr().String()
+		l = tls.NewListener(l, secrets.config())
+	}
+	if _, err := fmt.Fprintf(c.OutOrStdout(), "serving %s on %s\n", modelNames(q.config.Models), url); err != nil {
+		return err
+	}
+	if q.demo && isTerminal(c.OutOrStdout()) {
+		openBrowser(ctx, url)
+	}
+	return s.Serve(ctx, l)
+}
+
+// complete checks options against each other, and reads those that name files.
+func (q *serving) complete(c *cobra.Command, args []string) error {
+	// Half of the memory is for models and a quarter for requests; the rest is the
+	// program's own, and garbage.
+	q.config.MaxModels, q.config.MaxMemory, q.config.MaxBody = maxMemory(c)/2, maxMemory(c)/4, int64(q.maxBody)
+	if q.config.MaxMemory < q.config.MaxBody {
+		return usagef("--max-memory: a quarter of it, %d bytes, is for requests, and below --max-body, %d; give more of the one or less of the other", q.config.MaxMemory, q.config.MaxBody)
+	}
+	if (len(q.capacity.Limits) > 0) != (q.capacity.Per != "") {
+		return usagef("--capacity and --per: give both, such as --capacity visit=100 --per day, or none")
+	}
+	q.config.Capacity, q.config.Per = q.capacity.Limits, table.Period(q.capacity.Per)
+	var err error
+	if q.config.Models, err = modelSources(args); err != nil {
+		return err
+	}
+	if q.tokens != "" {
+		q.config.Tokens, err = readTokens(q.tokens)
+	}
+	return err
 }
 
 // modelSources are the models given as path or name=path.

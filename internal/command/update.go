@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,9 +15,15 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
+// updateRequest is what update is asked.
+type updateRequest struct {
+	*service.Update
+	output string
+	format format
+}
+
 func newUpdate() *cobra.Command {
-	var output string
-	var format format
+	q := &updateRequest{Update: service.NewUpdate()}
 	c := &cobra.Command{
 		Use:   "update model.lossep [more.csv] -o model2.lossep",
 		Short: "Add rows to a model, or take some away, without a fit",
@@ -35,7 +42,6 @@ gets SIGHUP, without a request lost.`,
   lossep update model.lossep --forget withdrawn.csv -o model2.lossep
   lossep update model.lossep --forget past.csv --ids c17,c18 -o model2.lossep`,
 	}
-	q := service.NewUpdate()
 	c.Args = func(c *cobra.Command, args []string) error {
 		if q.Forget != "" && len(args) == 1 {
 			return nil
@@ -44,71 +50,70 @@ gets SIGHUP, without a request lost.`,
 	}
 	addOptions(c.Flags(), q.Options)
 	addOwn(c.Flags(), service.Options{
-		{Name: "output", Short: "o", Group: service.Basics, Help: "the model file to write, which may be that of the model", Value: service.TextOf(&output, "FILE")},
-		basic(formatOption(&format, "output format")),
+		{Name: "output", Short: "o", Group: service.Basics, Help: "the model file to write, which may be that of the model", Value: service.TextOf(&q.output, "FILE")},
+		basic(formatOption(&q.format, "output format")),
 	})
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if output == "" {
-			return usagef("-o FILE is missing: the model file to write; it may be %s", args[0])
-		}
-		files := args[1:]
-		if q.Forget != "" {
-			files = append(files, q.Forget)
-		}
-		if err := checkOutput("-o", output, files...); err != nil {
-			return err
-		}
-		if err := checkModelName(output); err != nil {
-			return err
-		}
-		start := time.Now()
-		m, err := loadAny(c, args[0])
-		if err != nil {
-			return blame(err, "")
-		}
-		o := q.Model
-		o.MaxMemory, o.Progress = maxMemory(c), progress(c.ErrOrStderr())
-		var next service.Loaded
-		update := func(ctx context.Context) error {
-			var more *table.Table
-			for k, path := range files {
-				t, err := wholeTable(c, path, q.Table)
-				if err != nil {
-					return err
-				}
-				if k == 0 && len(args) > 1 {
-					more = t
-				} else {
-					o.Forget = t
-				}
-			}
-			next, err = m.Updated(ctx, more, o)
-			return err
-		}
-		if err = update(c.Context()); err != nil && c.Context().Err() == nil {
-			name := files[0]
-			if slices.Contains(files, "-") {
-				name = "-" // which is read but once
-			}
-			err = settleLines(name, &q.Table.Format.Skip, err, func() error { return rowsOnly(update) })
-		}
-		clearProgress(c.ErrOrStderr())
-		if err != nil {
-			return blame(err, "")
-		}
-		if err := next.Save(output); err != nil {
-			return err
-		}
-		report := updateReport{next.State(), time.Since(start).Seconds(), output}
-		return format.emit(c.OutOrStdout(), report, func(w io.Writer) error {
-			_, err := io.WriteString(w, joined([]string{
-				report.Updates.String(), fmt.Sprintf("rows        %d, before %d", report.Rows, m.State().Rows),
-				"status      " + report.Text, fmt.Sprintf("time        %.1f s", report.Seconds), "model       " + output,
-			}))
-			return err
-		})
-	}
+	c.RunE = q.run
 	return c
+}
+
+func (q *updateRequest) run(c *cobra.Command, args []string) error {
+	if q.output == "" {
+		return usagef("-o FILE is missing: the model file to write; it may be %s", args[0])
+	}
+	files := args[1:]
+	if q.Forget != "" {
+		files = append(files, q.Forget)
+	}
+	if err := cmp.Or(checkOutput("-o", q.output, files...), checkModelName(q.output)); err != nil {
+		return err
+	}
+	start := time.Now()
+	m, err := loadAny(c, args[0])
+	if err != nil {
+		return blame(err, "")
+	}
+	o := q.Model
+	o.MaxMemory, o.Progress = maxMemory(c), progress(c.ErrOrStderr())
+	var next service.Loaded
+	update := func(ctx context.Context) error {
+		var more *table.Table
+		for k, path := range files {
+			t, err := wholeTable(c, path, q.Table)
+			if err != nil {
+				return err
+			}
+			if k == 0 && len(args) > 1 {
+				more = t
+			} else {
+				o.Forget = t
+			}
+		}
+		next, err = m.Updated(ctx, more, o)
+		return err
+	}
+	if err = update(c.Context()); err != nil && c.Context().Err() == nil {
+		name := files[0]
+		if slices.Contains(files, "-") {
+			name = "-" // which is read but once
+		}
+		err = settleLines(name, &q.Table.Format.Skip, err, func() error { return rowsOnly(update) })
+	}
+	clearProgress(c.ErrOrStderr())
+	if err != nil {
+		return blame(err, "")
+	}
+	if err := next.Save(q.output); err != nil {
+		return err
+	}
+	report := updateReport{next.State(), time.Since(start).Seconds(), q.output}
+	return q.format.emit(c.OutOrStdout(), report, func(w io.Writer) error {
+		_, err := io.WriteString(w, joined([]string{
+			report.Updates.String(), fmt.Sprintf("rows        %d, before %d", report.Rows, m.State().Rows),
+			"status      " + report.Text, fmt.Sprintf("time        %.1f s", report.Seconds), "model       " + q.output,
+		}))
+		return err
+	})
 }
 
 // rowsOnly runs an update up to where its rows have been read, and nothing is left but to compute.

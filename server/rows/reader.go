@@ -361,11 +361,16 @@ func (rr *Reader) readRows(ctx context.Context, labels bool) (*Rows, error) {
 	if r.N == 0 {
 		return nil, problem.Wrong("rows", "the list is empty; give at least one row")
 	}
+	return r, rr.finish(r)
+}
+
+// finish gives the rows what was found beside their features.
+func (rr *Reader) finish(r *Rows) error {
 	if rr.idBytes == 0 {
 		r.IDs = nil
 	} else if rr.Memory != nil {
 		if err := rr.Memory.Take(2*rr.idBytes + 16*int64(r.N)); err != nil { // as they are, and as they are written
-			return nil, err
+			return err
 		}
 	}
 	r.Ignored = rr.ignored()
@@ -373,7 +378,7 @@ func (rr *Reader) readRows(ctx context.Context, labels bool) (*Rows, error) {
 	for _, name := range rr.asked {
 		r.Values[name] = rr.wanted[rr.slot(name)]
 	}
-	return r, nil
+	return nil
 }
 
 // Encode encodes n rows, whose cells give hands to the encoder. What is wrong with the
