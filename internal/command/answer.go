@@ -38,7 +38,7 @@ func (r answering) run(c *cobra.Command, open func() (*tableInput, error)) error
 	}
 	skipped, err := newSkipped(r.Cases, rd, in.name, r.files)
 	if err != nil {
-		return blame(err, "")
+		return err
 	}
 	defer skipped.abandon()
 	err = r.write(c, r.kept(rd), r.Shown(r.answer.Fields(), r.IDColumn(rd)), in.about(), func(ctx context.Context, emit service.Emit) error {
@@ -98,7 +98,7 @@ func (r answering) write(c *cobra.Command, kept []table.SourceColumn, fields []s
 	defer s.abandon()
 	rows, err := r.Writer(s, kept, fields, maxMemory(c)/4)
 	if err != nil {
-		return blame(err, "")
+		return err
 	}
 	counted := newRowCount(c.ErrOrStderr(), about)
 	defer counted.clear()
@@ -150,15 +150,15 @@ be read.`,
 	addOptions(c.Flags(), q.Options)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := q.Complete(); err != nil {
-			return blame(err, "")
+			return err
 		}
 		m, err := loadAny(c, args[0])
 		if err != nil {
-			return blame(err, "")
+			return err
 		}
 		answer, err := m.Predicting(q)
 		if err != nil {
-			return blame(err, "")
+			return err
 		}
 		return answering{&q.Cases, answer, args}.run(c, func() (*tableInput, error) { return openInput(c, args[1], &q.Table) })
 	}
@@ -192,19 +192,19 @@ labelling each, per case, to decisions on all of them. Label the largest first.`
 	addOptions(c.Flags(), q.Options)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := q.Complete(); err != nil {
-			return blame(err, "")
+			return err
 		}
 		m, err := loadModel(c, args[0])
 		if err != nil {
-			return blame(err, "")
+			return err
 		}
 		spec, err := q.Spec(c.Context(), readShort)
 		if err != nil {
-			return blame(err, "")
+			return err
 		}
 		answer, err := q.Of(c.Context(), m, spec)
 		if err != nil {
-			return blame(err, "")
+			return err
 		}
 		return answering{&q.Cases, answer, append(args, q.Files()...)}.run(c, func() (*tableInput, error) { return openInput(c, args[1], &q.Table) })
 	}

@@ -87,12 +87,12 @@ func (q *auditRequest) run(c *cobra.Command, args []string) error {
 	}
 	costs, err := q.utility.Numbers(c.Context(), readShort)
 	if err != nil {
-		return blame(err, "")
+		return err
 	}
 	if is, err := q.OfNumbers(&q.utility, costs); err != nil {
-		return blame(err, "")
+		return err
 	} else if is && len(args) > 0 {
-		return blame(auditNumbers(c, q.Audit, costs, q.test, args[0], q.out, q.format), "")
+		return auditNumbers(c, q.Audit, costs, q.test, args[0], q.out, q.format)
 	}
 	o, rows := q.Audit.Audit, &pastCases{Rows: &q.Rows}
 	if o.Fit.MaxMemory = maxMemory(c); len(o.Probabilities) > 0 && (q.test != "" || q.useExample) {
@@ -105,7 +105,7 @@ func (q *auditRequest) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if err = prepare(); err != nil {
-		return blame(settleLines(strings.Join(args, ""), &rows.Table.Format.Skip, err, prepare), "")
+		return settleLines(strings.Join(args, ""), &rows.Table.Format.Skip, err, prepare)
 	}
 	if asked, ok := c.Context().Value(foldKey{}).(*askedFold); ok {
 		asked.fold, err = a.Fold(c.Context(), asked.index)
@@ -124,11 +124,11 @@ func (q *auditRequest) run(c *cobra.Command, args []string) error {
 		index: func(f *audit.Fold) int { return f.Index }, fits: a.Fits,
 	}.finish(c.Context(), c.ErrOrStderr(), q.place.folds(a))
 	if err != nil {
-		return blame(err, "")
+		return err
 	}
 	found, err := summarised(a, name, folds)
 	if err != nil {
-		return blame(err, "")
+		return err
 	}
 	if err := folder.replace(found.Files, false); err != nil {
 		return err

@@ -86,23 +86,23 @@ func (q *deciding) run(c *cobra.Command, args []string) error {
 			return err
 		}
 	} else if err := q.Complete(); err != nil {
-		return blame(err, "")
+		return err
 	}
 	q.Memory = maxMemory(c) / 4
 	if q.place == nil && q.Probability == "" && len(args) > 0 {
 		m, err := loadAny(c, args[0])
 		if err != nil {
-			return blame(err, "")
+			return err
 		}
 		answer, err := m.Deciding(c.Context(), q.Decide, readShort)
 		if err != nil {
-			return blame(err, "")
+			return err
 		}
 		return answering{&q.Cases, answer, append(args, q.Files()...)}.run(c, func() (*tableInput, error) { return newCases(c, args, &q.Table) })
 	}
 	spec, err := q.Spec(c.Context(), readShort)
 	if err != nil {
-		return blame(err, "")
+		return err
 	}
 	if q.Probability != "" {
 		if q.useExample {
@@ -112,11 +112,11 @@ func (q *deciding) run(c *cobra.Command, args []string) error {
 	}
 	m, err := decidingModel(c, args)
 	if err != nil {
-		return blame(err, "")
+		return err
 	}
 	answer, err := q.Of(c.Context(), m, spec)
 	if err != nil {
-		return blame(err, "")
+		return err
 	}
 	r := answering{&q.Cases, answer, append(args, q.Files()...)}
 	if q.place != nil {

@@ -91,7 +91,7 @@ func (q *fitRequest) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if err := prepare(); err != nil {
-		return blame(settleLines(strings.Join(args, ""), &rows.Table.Format.Skip, err, prepare), "")
+		return settleLines(strings.Join(args, ""), &rows.Table.Format.Skip, err, prepare)
 	}
 	if err := writeLines(c.ErrOrStderr(), p.described()); err != nil {
 		return err

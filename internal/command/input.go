@@ -99,8 +99,7 @@ func orTable(err error) error {
 	return err
 }
 
-// blame gives errors that the user's input caused the exit code that says so, and a
-// file to those that know only a line of it.
+// blame gives a file to errors that the user's input caused and that know only a line of it.
 func blame(err error, file string) error {
 	if err == nil {
 		return nil

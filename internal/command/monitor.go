@@ -70,7 +70,7 @@ func (q *monitorRequest) run(c *cobra.Command, args []string) error {
 	}
 	m, err := loadAny(c, args[0])
 	if err != nil {
-		return blame(err, "")
+		return err
 	}
 	var tables [3]*table.Table
 	for k, path := range []string{args[1], q.Outcomes, q.Reference} {

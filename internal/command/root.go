@@ -82,22 +82,18 @@ func noArguments(c *cobra.Command, args []string) error {
 
 // explained is an error in the words of the command, and whether what was given caused it.
 func explained(err error, flags *pflag.FlagSet) (text string, input bool) {
-	var usage *usageError
-	var option *service.Error
-	var blamed *inputError
-	var state *lab.InputError
-	switch {
-	case errors.As(err, &option):
+	if option := new(service.Error); errors.As(err, &option) {
 		return option.Text(service.Flags), true
-	case errors.As(err, &blamed):
+	}
+	if blamed := new(inputError); errors.As(err, &blamed) {
 		return blamed.text(flags), true
-	case errors.As(err, &state):
+	}
+	if state := new(lab.InputError); errors.As(err, &state) {
 		name := strings.NewReplacer(" ", "-", "variance", "var").Replace(state.Field)
 		return "--" + name + ": " + state.Msg, true
-	case errors.As(err, &usage):
-		return err.Error(), true
 	}
-	return service.Explain(err, naming(flags), "")
+	text, input = service.Explain(err, naming(flags), "")
+	return text, input || errors.As(err, new(*usageError))
 }
 
 // plainText is the text of an error without the names of system calls: x.csv: no such file, in place of open

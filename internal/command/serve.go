@@ -108,7 +108,7 @@ func (q *serving) run(c *cobra.Command, args []string) error {
 	if q.demo {
 		source, err := demoSource(c)
 		if err != nil {
-			return blame(err, "")
+			return err
 		}
 		q.config.Models = append(q.config.Models, source)
 	}

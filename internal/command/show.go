@@ -23,7 +23,7 @@ func newShow() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		m, err := loadAny(c, args[0])
 		if err != nil {
-			return blame(err, "")
+			return err
 		}
 		return format.emit(c.OutOrStdout(), m.Shown(), func(w io.Writer) error {
 			_, err := io.WriteString(w, joined(m.Describe()))

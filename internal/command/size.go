@@ -124,7 +124,7 @@ func (f *unfinishedFile) remove() {
 // blame says of an error about the file what to do with it.
 func (f *unfinishedFile) blame(err error) error {
 	if !errors.Is(err, lossep.ErrCheckpoint) {
-		return blame(err, "")
+		return err
 	}
 	return usagef("%s: %w; remove it to fit from the beginning, or give another -o", f.path, err)
 }

@@ -71,7 +71,7 @@ func (q *updateRequest) run(c *cobra.Command, args []string) error {
 	start := time.Now()
 	m, err := loadAny(c, args[0])
 	if err != nil {
-		return blame(err, "")
+		return err
 	}
 	o := q.Model
 	o.MaxMemory, o.Progress = maxMemory(c), progress(c.ErrOrStderr())
@@ -101,7 +101,7 @@ func (q *updateRequest) run(c *cobra.Command, args []string) error {
 	}
 	clearProgress(c.ErrOrStderr())
 	if err != nil {
-		return blame(err, "")
+		return err
 	}
 	if err := next.Save(q.output); err != nil {
 		return err
