@@ -137,7 +137,7 @@ func (r *tableReader) rows(from, to int, report *Report) error {
 			if report.Unusual == nil {
 				report.Unusual = make(map[int][]string)
 			}
-			report.Unusual[i] = unusual
+			report.Unusual[i-from] = unusual
 		}
 	}
 	return nil

@@ -89,14 +89,15 @@ func (p *Report) note(r *Remarks, times int, text func(column int) string) {
 	}
 }
 
-// Add adds the counts of rows that come later, encoded by the same recipe.
+// Add adds the counts of the rows that come next, encoded by the same recipe.
 func (p *Report) Add(later *Report) {
-	p.Rows += later.Rows
-	if p.Unusual == nil {
-		p.Unusual = later.Unusual
-	} else {
-		maps.Copy(p.Unusual, later.Unusual)
+	for i, columns := range later.Unusual {
+		if p.Unusual == nil {
+			p.Unusual = make(map[int][]string)
+		}
+		p.Unusual[p.Rows+i] = columns
 	}
+	p.Rows += later.Rows
 	for k, counts := range later.kinds() {
 		for _, more := range *counts {
 			p.kinds()[k].add(more)

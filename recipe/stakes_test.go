@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lossep/lossep/table"
 )
 
@@ -74,5 +76,21 @@ func TestBeyondTraining(t *testing.T) {
 		if !strings.Contains(lines, want) {
 			t.Errorf("%s is not in\n%s", want, lines)
 		}
+	}
+}
+
+// Rows are numbered by their table, however many are encoded at a time.
+func TestUnusualFarDown(t *testing.T) {
+	l, err := Learn(mustRead(t, "x,y\n1,no\n2,yes\n3,no\n4,yes\n", table.HeaderYes), Options{Target: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const far = 2*blockOfRows + 7
+	_, report, err := l.Recipe.Apply(mustRead(t, "x\n"+strings.Repeat("2\n", far)+"900\n"+strings.Repeat("3\n", blockOfRows), table.HeaderYes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[int][]string{far: {"x"}}; !cmp.Equal(report.Unusual, want) {
+		t.Errorf("unusual are %v, want %v", report.Unusual, want)
 	}
 }

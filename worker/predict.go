@@ -9,6 +9,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
@@ -49,22 +50,11 @@ func (j *job) blocks(ctx context.Context, learned *recipe.Recipe, rowBytes float
 		to := min(t.Len(), from+block)
 		rows := t
 		if to-from < t.Len() {
-			list := make([]int, to-from)
-			for i := range list {
-				list[i] = from + i
-			}
-			rows = t.Subset(list)
+			rows = t.Subset(indices.Of(to)[from:])
 		}
 		x, found, err := learned.Apply(rows)
 		if err != nil {
 			return nil, err
-		}
-		if from > 0 { // rows are numbered by the table
-			here := found.Unusual
-			found.Unusual = make(map[int][]string, len(here))
-			for i, columns := range here {
-				found.Unusual[from+i] = columns
-			}
 		}
 		if report == nil {
 			report = found
