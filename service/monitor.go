@@ -55,7 +55,7 @@ func (q *Monitor) Complete() error {
 	if l := q.Watch.Level; !(l > 0 && l < 1) {
 		return optionError("level", "%v is not between 0 and 1", l)
 	}
-	if _, words := windows[q.Window]; !words {
+	if !q.ofTime() {
 		if n, err := strconv.Atoi(q.Window); err != nil || n < 1 {
 			return optionError("window", "%q is none of hour, day, week, month, nor a number of cases", q.Window)
 		}
@@ -68,15 +68,8 @@ func (q *Monitor) Complete() error {
 	return nil
 }
 
-// windows are where a time's window begins, and its name.
-var windows = map[string]func(t time.Time) (time.Time, string){
-	"hour": func(t time.Time) (time.Time, string) { return t.Truncate(time.Hour), "2006-01-02 15h" },
-	"day":  func(t time.Time) (time.Time, string) { return t.Truncate(24 * time.Hour), "2006-01-02" },
-	"week": func(t time.Time) (time.Time, string) { return t.Truncate(7 * 24 * time.Hour), "2006-01-02" }, // Mondays: the zero time is one
-	"month": func(t time.Time) (time.Time, string) {
-		return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC), "2006-01"
-	},
-}
+// ofTime tells whether windows are periods, and not numbers of cases.
+func (q *Monitor) ofTime() bool { return slices.Contains(table.Periods(), table.Period(q.Window)) }
 
 // Of watches the decisions that a model makes about the cases of a table. Outcomes and reference may be nil.
 func (q *Monitor) Of(ctx context.Context, m Loaded, t, outcomes, reference *table.Table) (*monitor.Result, error) {
@@ -227,13 +220,12 @@ func (q *Monitor) spans(t *table.Table) (order []int, spans []monitor.Span, err 
 		}
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(times[i], times[j]) })
 	}
-	begin, ofTime := windows[q.Window]
+	period, ofTime := table.Period(q.Window), q.ofTime()
 	size, _ := strconv.Atoi(q.Window)
 	for k, i := range order {
 		name := ""
 		if ofTime {
-			at, layout := begin(time.Unix(int64(times[i]), 0).UTC())
-			name = at.Format(layout)
+			name = period.Name(time.Unix(int64(times[i]), 0).UTC())
 		} else {
 			name = fmt.Sprintf("cases %d–%d", k/size*size+1, min((k/size+1)*size, len(order)))
 		}

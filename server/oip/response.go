@@ -107,14 +107,8 @@ func (c *outputColumn) appendJSON(b []byte) []byte {
 	case c.texts != nil:
 		return jsonappend.Texts(b, c.texts)
 	case c.ints != nil:
-		b = append(b, '[')
-		for i, n := range c.ints {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = strconv.AppendInt(b, n, 10)
-		}
-		return append(b, ']')
+		text, _ := json.Marshal(c.ints) // which cannot fail
+		return append(b, text...)
 	}
 	return jsonappend.Floats(b, c.floats)
 }

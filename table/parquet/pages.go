@@ -237,8 +237,8 @@ func (q *page) split(header *format.PageHeader, c *column) error {
 			q.levels = q.content[skip:end]
 		}
 	case c.optional:
-		if e := header.DataPageHeader.V.DefinitionLevelEncoding; e != format.RLE {
-			return fmt.Errorf("levels in encoding %v", e)
+		if e := header.DataPageHeader.V.DefinitionLevelEncoding; e == format.BitPacked {
+			return fmt.Errorf("levels in encoding %v, which was given up before 2014", e)
 		}
 		const begin = 4
 		size := int64(len(q.content)) - begin
