@@ -49,6 +49,8 @@ type doubleLoop struct {
 	grad, step []float64
 
 	best float64 // the smallest residual so far
+
+	evaluations int // of the energy in this descent
 }
 
 // doubleLoop settles the sites by the double loop. A utility seen through one view
@@ -89,6 +91,11 @@ func (e *engine) doubleLoop(ctx context.Context) error {
 // the relative error of float64 times the condition of the covariance, which is 1e8 and more for small noise.
 const rounded = 1e-6
 
+// mostEnergies bounds the evaluations of the energy in a descent. Those that come to rest take a few for each of some dozen
+// steps; terms whose powers below one are far from log-concave can take so many for every step that a search for the
+// kernel of ten rows would take minutes.
+const mostEnergies = 1000
+
 // descend runs the double loop from one start.
 func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 	const (
@@ -100,7 +107,7 @@ func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 	tol := e.opt.Tolerance
 	for range visits {
 		residual, since := math.Inf(1), 0
-		d.best = residual
+		d.best, d.evaluations = residual, 0
 		for k := 0; k < outer && residual > tol && e.status.Sweeps < e.opt.MaxSweeps; k++ {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -113,7 +120,7 @@ func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 			} else {
 				since++
 			}
-			if math.IsInf(residual, 1) || since > patience || since > brief && d.best < rounded {
+			if math.IsInf(residual, 1) || d.evaluations > mostEnergies || since > patience || since > brief && d.best < rounded {
 				return nil
 			}
 		}
@@ -330,6 +337,7 @@ func (d *doubleLoop) cavity(i int, site gauss.Scalar) gauss.Scalar {
 // cavity is improper. It leaves the moments of q̄ and of the tilted distributions
 // behind.
 func (d *doubleLoop) energy(b []gauss.Scalar) float64 {
+	d.evaluations++
 	if !d.set(b) {
 		return math.Inf(1)
 	}

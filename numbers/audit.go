@@ -11,6 +11,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
@@ -19,6 +20,8 @@ import (
 type AuditOptions struct {
 	Folds int          // of a cross-validation
 	Test  *table.Table // cases that nothing is learned from, in place of folds; nil for none
+	// Methods are those that cases are decided by as well, with the same kernel and noise.
+	Methods []lossep.Method
 	// Predictions are columns of actions that somebody else chose.
 	Predictions  []string
 	Currency     string
@@ -30,7 +33,8 @@ type auditing struct {
 	opt     AuditOptions
 	options lossep.Options
 	cases   []CostCase
-	ways    []way // of choosing actions, the model first
+	notes   []string // of methods that have not converged
+	ways    []way    // of choosing actions, the model first
 	ratios  []ratio
 	weights []float64 // nil if each case counts once
 	groups  []int     // nil if each is by itself
@@ -54,6 +58,11 @@ func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *deci
 	t = t.Counting(o.WeightsColumn())
 	if a.Test != nil {
 		a.Test = a.Test.Counting(o.WeightsColumn())
+	}
+	for _, method := range a.Methods {
+		if err := checkMethod(method, false); err != nil {
+			return nil, err
+		}
 	}
 	if len(a.Predictions) > 0 && whole.Costs.Actions().Choices != nil {
 		return nil, inputf("prediction", "actions have names here, and a column of numbers is none of them; leave it out")
@@ -82,6 +91,7 @@ func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *deci
 	if err != nil {
 		return nil, err
 	}
+	out.Notes = append(out.Notes, run.notes...)
 	return out, run.finish(out)
 }
 
@@ -182,6 +192,9 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 	if err := a.baselines(p, stakes, all, test, y); err != nil {
 		return err
 	}
+	if err := a.others(ctx, p, m, x, stakes, y); err != nil {
+		return err
+	}
 	for _, name := range a.opt.Predictions {
 		actions, err := test.Floats(name, p.Recipe.Missing...)
 		if err != nil {
@@ -192,6 +205,31 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 		}
 	}
 	a.otherRatios(p, stakes, all, y, a.ways[0].actions[at:])
+	return nil
+}
+
+// others decides by the other methods.
+func (a *auditing) others(ctx context.Context, p *Problem, m *Model, x *mat.Dense, stakes []decision.Stake, y []float64) error {
+	for _, method := range a.opt.Methods {
+		if method == m.Method() {
+			continue
+		}
+		other, err := m.by(ctx, p, method)
+		if err != nil {
+			return err
+		}
+		all, err := other.Predict(x)
+		if err != nil {
+			return err
+		}
+		if s := other.summary; !s.Converged {
+			a.notes = append(a.notes, fmt.Sprintf("%s: %s", method, s.Status))
+		}
+		d, _ := methods.Named(string(method))
+		if err := a.compare(d.Label, stakes, y, func(i int) float64 { return stakes[i%len(stakes)].Best(all[i]) }); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -13,11 +13,9 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/kernel"
-	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
 	"github.com/lossep/lossep/table"
@@ -313,20 +311,12 @@ func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
 		return fault
 	}
 	m.family, m.summary.LogEvidence = found.family, best.EP.LogEvidence
-	r, err := p.apply(ctx, m, best.Process, found, &best.EP.Result)
-	if err != nil {
+	if err := p.conclude(ctx, m, best.Process, found, &best.EP.Result); err != nil {
 		return err
 	}
-	m.summary.status(r.Status)
-	m.summary.Objective = r.LogEvidence
-	full, err := posterior.NewFull(ctx, best.Process, posterior.Latent{}, r.Sites.Terms, r.Calibration())
+	left, err := m.cavities(ctx)
 	if err != nil {
 		return err
-	}
-	m.posterior = full
-	left := make([]gauss.Scalar, p.Len())
-	if !full.Cavities(func(i int, mean, variance float64) { left[i] = gauss.ScalarFromMoments(mean, variance) }) {
-		return nil
 	}
 	return p.leaveOneOut(m, left)
 }

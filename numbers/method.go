@@ -19,6 +19,7 @@ import (
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
 	"github.com/lossep/lossep/table"
 )
@@ -86,6 +87,18 @@ func (p *Problem) apply(ctx context.Context, m *Model, process *gp.Process, of g
 	return d.Fit(ctx, model, methods.Options{Start: &ep.Sites, Draws: calibrationDraws, Seed: p.opt.Seed})
 }
 
+// conclude runs the method, and makes the posterior of the model from what it finds.
+func (p *Problem) conclude(ctx context.Context, m *Model, process *gp.Process, of gp.Terms, ep *infer.Result) error {
+	r, err := p.apply(ctx, m, process, of, ep)
+	if err != nil {
+		return err
+	}
+	m.summary.status(r.Status)
+	m.summary.Objective = r.LogEvidence
+	m.posterior, err = posterior.NewFull(ctx, process, posterior.Latent{}, r.Sites.Terms, r.Calibration())
+	return err
+}
+
 // applyByPasses does so with inducing points.
 func (p *Problem) applyByPasses(ctx context.Context, m *Model, fit *search.Induced) (*lossep.Passed, error) {
 	run := lossep.Passes{Method: p.method(), Sweeps: p.opt.Sweeps, Trace: func(s pass.Step) { p.tell(string(p.method()), s.Number, s.Objective) }}
@@ -98,6 +111,24 @@ func (p *Problem) applyByPasses(ctx context.Context, m *Model, fit *search.Induc
 		return u, x, err
 	}
 	return run.From(ctx, fit)
+}
+
+// by is the model by another method, with its kernel and noise.
+func (m *Model) by(ctx context.Context, p *Problem, method lossep.Method) (*Model, error) {
+	full, ok := m.posterior.(*posterior.Full)
+	if !ok {
+		return nil, inputf("methods", "methods are compared on the full process; leave them out, or have no inducing points")
+	}
+	of, process := m.terms(m.training()), full.Process()
+	start := full.State().Sites
+	row, _ := methods.Named(string(lossep.EP))
+	ep, err := row.Fit(ctx, gp.CasesOf(of).Model(process), methods.Options{Start: &infer.Sites{Terms: start}, Schedule: infer.Parallel})
+	if err != nil {
+		return nil, err
+	}
+	q, next := *p, *m
+	q.opt.Method, next.summary.Method, next.summary.Ceiling = method, method, 0
+	return &next, q.conclude(ctx, &next, process, of, ep)
 }
 
 // methodLine says by what the posterior was found, and what it is calibrated to.

@@ -146,15 +146,10 @@ func (m *Model) updateFull(ctx context.Context, p *Problem, c *lossep.Change[flo
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.apply(ctx, &next, process, of, ep)
-	if err != nil {
+	next.updated(p.Len(), ep.LogEvidence)
+	if err := p.conclude(ctx, &next, process, of, ep); err != nil {
 		return nil, err
 	}
-	if next.posterior, err = posterior.NewFull(ctx, process, posterior.Latent{}, r.Sites.Terms, r.Calibration()); err != nil {
-		return nil, err
-	}
-	next.updated(p.Len(), ep.LogEvidence, r.Status)
-	next.summary.Objective = r.LogEvidence
 	if err := next.checkPredictions(); err != nil || p.stakes == nil {
 		return &next, err
 	}
@@ -166,9 +161,8 @@ func (m *Model) updateFull(ctx context.Context, p *Problem, c *lossep.Change[flo
 }
 
 // updated notes what further rows made of the summary.
-func (m *Model) updated(rows int, logEvidence float64, status infer.Status) {
+func (m *Model) updated(rows int, logEvidence float64) {
 	m.summary.Rows, m.summary.Version, m.summary.LogEvidence, m.summary.LeaveOneOut = rows, lossep.Version, logEvidence, nil
-	m.summary.status(status)
 }
 
 // terms are those of rows.
@@ -189,7 +183,9 @@ func (m *Model) updateInducing(ctx context.Context, p *Problem, c *lossep.Change
 		next.kept = lossep.CostColumns{}
 	}
 	next.posterior = posterior.NewInducing(found.Process, posterior.Latent{}, found.Q[0], sites)
-	next.updated(p.Recipe.Rows, m.summary.LogEvidence+found.Gain, found.Status)
+	next.updated(p.Recipe.Rows, m.summary.LogEvidence+found.Gain)
+	next.summary.status(found.Status)
+	next.summary.Objective = next.summary.LogEvidence
 	next.summary.Effects = modelfile.Updated(m.summary.Effects, found.Process.Effects())
 	return &next, next.checkPredictions()
 }

@@ -93,5 +93,5 @@ func (a *Audit) OfNumbers(u *Costs, costs *decision.NumberCosts) (bool, error) {
 		a.Audit.Folds = 5 // each searches for a transformation and a kernel
 	}
 	return true, a.Options.refuse("it is for outcomes that are categories; leave it out",
-		"methods", "repeats", "time", "by", "capacity", "per", "probability", "recalibrate", "references")
+		"repeats", "time", "by", "capacity", "per", "probability", "recalibrate", "references")
 }
