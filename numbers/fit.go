@@ -95,6 +95,7 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	if err := p.weigh(t); err != nil {
 		return nil, err
 	}
+	p.noteFractions(t)
 	if !o.NoExamples {
 		order := indices.Of(p.Len())
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.Values[i], p.Values[j]) })
@@ -128,6 +129,24 @@ func (p *Problem) check(t *table.Table) error {
 		}
 	}
 	return lossep.CheckTraining(t, p.X, p.coding)
+}
+
+// noteFractions says where nearly all outcomes could be counts.
+func (p *Problem) noteFractions(t *table.Table) {
+	odd, first := 0, 0
+	for i, y := range p.Values {
+		if y < 0 {
+			return
+		}
+		if y != math.Trunc(y) {
+			if odd++; odd == 1 {
+				first = i
+			}
+		}
+	}
+	if odd > 0 && 10*odd <= p.Len() {
+		p.Notes = append(p.Notes, fmt.Sprintf("nearly all outcomes are whole numbers, but not %v in line %d (%d of %d are not): they are fitted as amounts; if they are counts, correct it", p.Values[first], t.Line(first), odd, p.Len()))
+	}
 }
 
 // refuse is an error about the outcome of a row.

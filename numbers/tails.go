@@ -1,11 +1,18 @@
 package numbers
 
-import "math"
+import (
+	"math"
+
+	"github.com/lossep/lossep/decision"
+)
 
 // What is known of outcomes besides numbers: whether they are whole, and whether expectations exist. Quadrature looks as far as reach, and would give a number where there is none.
+//
+// Functions are looked at, not known, so that the bounds here tell kinds of growth apart that are far from each other: powers from
+// exponentials, and exponentials of z from those of its square.
 
-// huge is beyond what any cost may be.
-const huge = 1e100
+// huge is the most that a cost may be.
+const huge = decision.LargestNumberCost
 
 // Finite implements decision.Distribution.
 func (d normals) Finite(g func(y float64) float64) bool {
@@ -16,7 +23,7 @@ func (d normals) Finite(g func(y float64) float64) bool {
 		}
 	}
 	back := func(z float64) float64 { return d.transform.Back(widest.Mean + z*widest.SD) }
-	if d.df > 0 { // tails of |y|^−(df + 1)
+	if d.df > 0 { // tails of |y|^−(df + 1): the power that g grows with has to be below df, from 1e3 to 1e6 deviations
 		for _, side := range []float64{-1, 1} {
 			near, far := g(back(side*1e3)), g(back(side*1e6))
 			if !(far < huge) || far > 0 && near > 0 && math.Log(far/near) >= d.df*math.Log(1e3) {
@@ -56,6 +63,8 @@ func tailsFinite(g, back func(float64) float64) bool {
 		if !(at(reach) < huge) {
 			return false
 		}
+		// From reach to twice that powers up to the 33rd grow 2³³ ≈ 1e10 times; of what grows faster no more than a thousandth of its
+		// largest part may be left at reach, as then less is beyond.
 		if end := weighted(reach); !(at(2*reach) < 1e10*at(reach)) && end > 0 {
 			peak := 0.0
 			for z := 0.0; z < reach; z += 0.5 {
@@ -65,7 +74,7 @@ func tailsFinite(g, back func(float64) float64) bool {
 				return false
 			}
 		}
-		if power := growth(at); power > 2.2 { // 2 but for rounding
+		if power := growth(at); power > 2.2 { // 2, the most that there is an expectation of, as far as two slopes tell
 			return false
 		}
 	}

@@ -1,9 +1,12 @@
 package numbers
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/lossep/lossep"
 )
 
 // Coverage is warned of where it is far from 90 %, and chance is not enough for it.
@@ -41,6 +44,31 @@ func TestCoverageOfCounts(t *testing.T) {
 		}
 		if math.Abs(covered-0.9) > 1e-9 {
 			t.Errorf("of counts with the mean %v, %v are expected in intervals of 90 %%", mean, covered)
+		}
+	}
+}
+
+// A fraction among counts is said to be one, with its line; amounts are not.
+func TestFractionsAmongCounts(t *testing.T) {
+	for _, odd := range []float64{0, 0.5} {
+		for _, every := range []int{30, 2} {
+			data := tableOf(t, "counts.csv", "a,y", 30, func(i int) string {
+				y := float64(i % 25)
+				if i%every == 7%every {
+					y += odd
+				}
+				return fmt.Sprintf("%d,%v", i*i, y)
+			})
+			o := lossep.Options{Kernel: "rbf", Seed: 1}
+			o.Data.Target = "y"
+			p, err := Prepare(data, o, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			noted := strings.Contains(strings.Join(p.Notes, "; "), "but not 7.5 in line 9 (1 of 30 are not)")
+			if want := odd > 0 && every == 30; noted != want {
+				t.Errorf("%v in one of %d rows: %q", odd, every, p.Notes)
+			}
 		}
 	}
 }
