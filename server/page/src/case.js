@@ -69,3 +69,14 @@ export function whyTable({why, action_index: best}, {actions, costs}) {
       cell("effect", (effect > 0 ? "+" : "") + fixed(effect, decimals), effect), h("td", {}, effect === 0 ? "for neither" : [effect > 0 ? "for " : "against ", actionBadge(best, actions)])))),
   ];
 }
+
+// effectsTable is what each family of effects adds to the latent value, with its standard deviation.
+export function effectsTable({effects = []}) {
+  if (effects.length === 0) return [];
+  const decimals = commonDecimals(effects.flatMap(({effect, sd}) => [effect, sd]));
+  return [
+    caption("What effects of groups add to the latent value, plus or minus a standard deviation"),
+    h("tbody", {}, effects.map(({term, outcome, effect, sd, new: isNew}) => h("tr", {}, h("th", {scope: "row"}, outcome ? `${term}, ${outcome}` : term),
+      cell("effect", `${effect > 0 ? "+" : ""}${fixed(effect, decimals)} ± ${fixed(sd, decimals)}`, effect), h("td", {}, isNew ? "a group that no training row had" : "")))),
+  ];
+}

@@ -1,5 +1,5 @@
 import {get, pathOf, post} from "./api.js";
-import {CaseForm, caseText, flipText, reasons, whyTable} from "./case.js";
+import {CaseForm, caseText, effectsTable, flipText, reasons, whyTable} from "./case.js";
 import {curveCharts, curveHeight, knobTop} from "./curve.js";
 import {DecisionTable, expectedOf, flipped, probabilitiesOf, summary} from "./decisions.js";
 import {caption, cell, h, onWidth, setText} from "./dom.js";
@@ -452,6 +452,7 @@ export class Model extends Panel {
   #showWhy(decision) {
     setText(this.part("flip"), decision ? flipText(decision) : "");
     replaceTable(this.part("why-table"), ...(decision ? whyTable(decision, this.about) : []));
+    replaceTable(this.part("effects-table"), ...(decision ? effectsTable(decision) : []));
   }
 
   // #edit gives a column of the case another value: the rows are written anew.
