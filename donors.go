@@ -19,26 +19,26 @@ import (
 // it is with all 50 as companions; with ten, in twice the time, by 0.018 and 0.008.
 const companions = 5
 
-// variants are the cases that a case of which some is not known may turn out to be: with the
+// Variants are the cases that a case of which some is not known may turn out to be: with the
 // values of one of the nearest training rows each.
-type variants struct {
-	cases [][]float64 // each once: categories make many of them the same
-	// numbers are those of the cases, for every training row and then for every companion of it,
-	// and shares how likely these are.
-	numbers            []int
-	shares, companions []float64
+type Variants struct {
+	Cases [][]float64 // each once: categories make many of them the same
+	// Numbers are those of the cases, for every training row and then for every companion of it,
+	// and Shares and Companions how likely these are.
+	Numbers            []int
+	Shares, Companions []float64
 }
 
-// variantsOf are those of a row with the entries at some places not known. What else is not known
+// VariantsOf are those of a row with the entries at some places not known. What else is not known
 // is that of the nearest rows of all, companions.
-func variantsOf(d *posterior.Donors, row []float64, at []int) *variants {
+func VariantsOf(d *posterior.Donors, row []float64, at []int) *Variants {
 	near := d.Nearest(row)
 	further := slices.DeleteFunc(posterior.Unknown(row), func(place int) bool { return slices.Contains(at, place) })
 	each := 1
 	if len(further) > 0 {
 		each = min(companions, len(near))
 	}
-	v := &variants{shares: d.Shares(near), companions: d.Shares(near[:each])}
+	v := &Variants{Shares: d.Shares(near), Companions: d.Shares(near[:each])}
 	first := make(map[string]int)
 	for _, donor := range near {
 		for c := range each {
@@ -48,11 +48,11 @@ func variantsOf(d *posterior.Donors, row []float64, at []int) *variants {
 			key := keyOf(to)
 			number, known := first[key]
 			if !known {
-				number = len(v.cases)
+				number = len(v.Cases)
 				first[key] = number
-				v.cases = append(v.cases, to)
+				v.Cases = append(v.Cases, to)
 			}
-			v.numbers = append(v.numbers, number)
+			v.Numbers = append(v.Numbers, number)
 		}
 	}
 	return v
@@ -60,14 +60,14 @@ func variantsOf(d *posterior.Donors, row []float64, at []int) *variants {
 
 // probabilities are those of the outcomes with each of the training rows' values, from those of
 // the cases.
-func (v *variants) probabilities(cases [][]float64) [][]float64 {
-	all := make([][]float64, 0, len(v.shares))
-	for numbers := range slices.Chunk(v.numbers, len(v.companions)) {
+func (v *Variants) probabilities(cases [][]float64) [][]float64 {
+	all := make([][]float64, 0, len(v.Shares))
+	for numbers := range slices.Chunk(v.Numbers, len(v.Companions)) {
 		own := make([][]float64, len(numbers))
 		for c, number := range numbers {
 			own[c] = cases[number]
 		}
-		all = append(all, posterior.Mean(own, v.companions))
+		all = append(all, posterior.Mean(own, v.Companions))
 	}
 	return all
 }
@@ -88,15 +88,15 @@ func (m *Model) eachVariants(ctx context.Context, n int, open func(i int) (row [
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		all := make([]*variants, min(variantsAtOnce, n-from))
+		all := make([]*Variants, min(variantsAtOnce, n-from))
 		tasks.For(len(all), func(k int) {
 			row, at := open(from + k)
-			all[k] = variantsOf(near, row, at)
+			all[k] = VariantsOf(near, row, at)
 		})
 		var numbers []float64
 		var of []int // the case that a variant is of
 		for k, v := range all {
-			for _, one := range v.cases {
+			for _, one := range v.Cases {
 				numbers, of = append(numbers, one...), append(of, from+k)
 			}
 		}
@@ -105,8 +105,8 @@ func (m *Model) eachVariants(ctx context.Context, n int, open func(i int) (row [
 			return err
 		}
 		for k, v := range all {
-			use(from+k, v.probabilities(p[:len(v.cases)]), v.shares)
-			p = p[len(v.cases):]
+			use(from+k, v.probabilities(p[:len(v.Cases)]), v.Shares)
+			p = p[len(v.Cases):]
 		}
 	}
 	return nil

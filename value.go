@@ -90,10 +90,15 @@ func (m *Model) ColumnWorth(ctx context.Context, x *mat.Dense, column string, st
 // placesOf are the entries of a column in encoded rows.
 func (m *Model) placesOf(column string) ([]int, error) {
 	if m.x == nil {
-		return nil, m.withoutRows()
+		return nil, WithoutRows(m.provenance.Rows)
 	}
+	return PlacesOf(m.recipe, column)
+}
+
+// PlacesOf are the entries of a column, which is to be measured, in rows encoded by a recipe.
+func PlacesOf(r *recipe.Recipe, column string) ([]int, error) {
 	var names []string
-	for _, part := range m.recipe.Parts() {
+	for _, part := range r.Parts() {
 		if part.Column == column {
 			return part.At, nil
 		}
@@ -105,9 +110,9 @@ func (m *Model) placesOf(column string) ([]int, error) {
 	return nil, inputf("ask", "%q is not a feature of the model; %s", column, table.Instead(column, names))
 }
 
-// withoutRows says that there are no rows to learn from what a column may turn out to be.
-func (m *Model) withoutRows() error {
-	return inputf("ask", "a model of %d rows does not keep them, and what a column may turn out to be is learned from them; fit to fewer rows", m.provenance.Rows)
+// WithoutRows says that a model of so many rows has none to learn from what a column may turn out to be.
+func WithoutRows(rows int) error {
+	return inputf("ask", "a model of %d rows does not keep them, and what a column may turn out to be is learned from them; fit to fewer rows", rows)
 }
 
 // decideAll is Decide for many cases, which the context can end.

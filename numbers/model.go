@@ -143,18 +143,22 @@ func (m *Model) latent(x *mat.Dense) []posterior.Prediction {
 	if !posterior.Gaps(x) {
 		return m.posterior.Predict(x)
 	}
-	shares := posterior.EqualShares
-	if m.summary.Inducing == 0 && m.weights != nil {
-		shares = func(rows []int) []float64 {
-			own := make([]float64, len(rows))
-			for k, i := range rows {
-				own[k] = m.weights[i]
-			}
-			floats.Scale(1/floats.Sum(own), own)
-			return own
-		}
+	return posterior.NewDonors(m.posterior.Inputs(), m.coding.Numbers(), m.shares(m.posterior.Inputs())).Predict(x, m.posterior.Predict)
+}
+
+// shares are how likely a case is to be like each of some of the inputs: training rows by their weights.
+func (m *Model) shares(inputs *mat.Dense) func(rows []int) []float64 {
+	if inputs != m.x || m.weights == nil {
+		return posterior.EqualShares
 	}
-	return posterior.NewDonors(m.posterior.Inputs(), m.coding.Numbers(), shares).Predict(x, m.posterior.Predict)
+	return func(rows []int) []float64 {
+		own := make([]float64, len(rows))
+		for k, i := range rows {
+			own[k] = m.weights[i]
+		}
+		floats.Scale(1/floats.Sum(own), own)
+		return own
+	}
 }
 
 // Bytes is about what memory the model takes.
@@ -185,6 +189,7 @@ func (m *Model) Predict(x *mat.Dense) ([]Distribution, error) {
 type Row struct {
 	*recipe.Row
 	Distribution
+	X []float64 // encoded
 }
 
 // blockRows is how many rows of a stream are held at a time.
@@ -207,7 +212,7 @@ func (m *Model) Each(ctx context.Context, rd *recipe.Reader, use func(Row) error
 			return err
 		}
 		for i, d := range all {
-			if err := use(Row{&b.Rows[i], d}); err != nil {
+			if err := use(Row{&b.Rows[i], d, b.X.RawRowView(i)}); err != nil {
 				return err
 			}
 		}

@@ -148,6 +148,11 @@ func describeNumbers(m *served, examples []map[string]any) (*ModelDescription, e
 func (m *served) numberRows(ctx context.Context, b *body, fields rows.Fields, decides bool) (*rows.Rows, *decision.NumberCosts, []service.NumberCase, error) {
 	reader := m.readers.Get().(*rows.Reader)
 	defer m.readers.Put(reader)
+	return m.numberRowsBy(ctx, reader, b, fields, decides)
+}
+
+// numberRowsBy is numberRows by a reader of its own.
+func (m *served) numberRowsBy(ctx context.Context, reader *rows.Reader, b *body, fields rows.Fields, decides bool) (*rows.Rows, *decision.NumberCosts, []service.NumberCase, error) {
 	reader.Memory = &b.share
 	costs := m.numbers.Costs()
 	if decides {
@@ -246,25 +251,32 @@ func (s *Server) predictNumbers(ctx context.Context, x *exchange, m *served, b *
 
 // decideCases chooses actions for rows, in a place among long computations.
 func (s *Server) decideCases(ctx context.Context, x *exchange, d *service.NumberDecider, r *rows.Rows, cases []service.NumberCase) error {
+	return s.eachStake(ctx, x, d.Costs, r, len(cases), func(i int, stake decision.Stake, at func(error) error) error {
+		return d.Decide(stake, &cases[i], at)
+	})
+}
+
+// eachStake calls use with what is at stake in each of n rows, in a place among long computations.
+func (s *Server) eachStake(ctx context.Context, x *exchange, costs *decision.NumberCosts, r *rows.Rows, n int, use func(i int, stake decision.Stake, at func(error) error) error) error {
 	ctx = s.long(ctx, x)
 	if err := s.computations.enter(ctx); err != nil {
 		return problem.Late(ctx, err)
 	}
 	defer s.computations.leave()
-	for i := range cases {
+	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return problem.Late(ctx, err)
 		}
 		at := func(err error) error { return problem.Wrong(rows.Location(i, ""), "%s", err) }
-		stake, err := d.Costs.Stake(func(column string) (float64, error) { return r.Value(i, column) })
+		stake, err := costs.Stake(func(column string) (float64, error) { return r.Value(i, column) })
 		var refused *problem.Problem
 		switch {
 		case errors.As(err, &refused):
 			return refused
-		case err != nil && len(d.Costs.Columns()) > 0:
+		case err != nil && len(costs.Columns()) > 0:
 			return at(err)
 		case err == nil:
-			err = d.Decide(stake, &cases[i], at)
+			err = use(i, stake, at)
 		}
 		if err != nil {
 			return utilityProblem(err)

@@ -68,6 +68,8 @@ var demandExchanges = [][3]string{
 	{"POST", "/v1/models/{name}/decide", "{" + demandRows + `,"utility":{"under":"price","over":1,"action":{"from":0,"to":90,"step":5}}}`},
 	{"POST", "/v1/models/{name}/decide", `{"utility":{"costs":{"small":"3*max(outcome-36,0)","large":9}},` + demandRows + `}`},
 	{"POST", "/v1/models/{name}/distribution", "{" + demandRows + `}`},
+	{"POST", "/v1/models/{name}/value", "{" + demandRows + `,"ask":["day=0.5"],"utility":"under=3,over=1"}`},
+	{"POST", "/v1/models/{name}/value", `{"rows":[{"heat":20,"price":3}],"ask":["day"]}`},
 	{"POST", "/v1/models/{name}/distribution", "{" + demandRows + `,"utility":{"cost":"(outcome-action)*(outcome-action)","action":[30,40,50]}}`},
 	{"POST", "/v2/models/{name}/infer", `{"inputs":[{"name":"day","datatype":"BYTES","shape":[1],"data":["sat"]},{"name":"heat","datatype":"FP64","shape":[1],"data":[20]},{"name":"price","datatype":"FP64","shape":[1],"data":[3]}],"parameters":{"utility":"under=3,over=1"}}`},
 }
@@ -108,6 +110,23 @@ func TestNumbersOverHTTP(t *testing.T) {
 	}
 }
 
+// The outcome is worth all that is expected to be lost; and a column that says much, as the day does, what the model says of
+// measuring it, whether its value is given or not, less its cost.
+func TestValueOfNumbers(t *testing.T) {
+	s := demandServer(t)
+	d := answer[NumberDecideResponse](t, s, "/v1/models/demand/decide", "{"+demandRows+"}")
+	v := answer[NumberValueResponse](t, s, "/v1/models/demand/value", "{"+demandRows+`,"ask":["day","price"]}`)
+	less := answer[NumberValueResponse](t, s, "/v1/models/demand/value", `{"rows":[{"heat":20,"price":3},{"day":"mon","heat":5,"price":5}],"ask":{"day":0.5}}`)
+	for i, one := range v.Values {
+		if math.Abs(one.WorthOutcome-d.Decisions[i].Cost) > 1e-6*one.WorthOutcome || one.Action != d.Decisions[i].Action || one.WorthColumns[0] < 10*one.WorthColumns[1] {
+			t.Errorf("%+v of %+v", one, d.Decisions[i])
+		}
+		if got := less.Values[i].WorthColumns[0]; math.Abs(got-(one.WorthColumns[0]-0.5)) > 1e-9 {
+			t.Errorf("%v at a cost of 0.5, %v before", got, one.WorthColumns[0])
+		}
+	}
+}
+
 func TestNumbersRefused(t *testing.T) {
 	s := demandServer(t)
 	for _, r := range []struct{ path, more, want string }{
@@ -121,7 +140,10 @@ func TestNumbersRefused(t *testing.T) {
 		{"decide", `,"why":2`, "why"},
 		{"predict", `,"quantiles":[2]`, "not between 0 and 1"},
 		{"predict", `,"utility":"under=1,over=1"`, "utility"},
-		{"value", "", "is a number"},
+		{"value", `,"labels":true`, "what a label is worth"},
+		{"value", `,"ask":["sold"]`, "not a feature"},
+		{"value", `,"ask":["price"],"utility":"under=price,over=1"`, "says what actions cost"},
+		{"value", `,"calibrate":true`, "calibrate"},
 		{"curve", "", "is a number"},
 		{"outcomes", "", "records nothing"},
 	} {

@@ -30,7 +30,7 @@ func (s *Server) operations() []route {
 		post("/v1/models/{name}/decide", "decide", "Decide cases, under the model's own costs or others", s.about(s.decide, s.decideNumbers), DecideRequest{}, anyDecision{}),
 		post("/v1/models/{name}/curve", "curve", "How decisions and their costs change with one entry of the utility", s.about(s.curve, nil), CurveRequest{}, CurveResponse{}),
 		post("/v1/models/{name}/distribution", "distribution", "What is predicted of outcomes that are numbers, and what actions are expected to cost, as curves", s.about(nil, s.distribution), DistributionRequest{}, DistributionResponse{}),
-		post("/v1/models/{name}/value", "value", "What it would be worth to know more about cases before acting", s.about(s.value, nil), ValueRequest{}, ValueResponse{}),
+		post("/v1/models/{name}/value", "value", "What it would be worth to know more about cases before acting", s.about(s.value, s.valueNumbers), ValueRequest{}, anyValue{}),
 		post("/v1/models/{name}/outcomes", "outcomes", "What became of cases that were decided; the answer comes when it is on the disk", s.about(s.outcomes, s.outcomes), OutcomesRequest{}, OutcomesResponse{}),
 		post("/v1/outcomes", "", "", s.about(s.outcomes, s.outcomes), OutcomesRequest{}, nil).hide(), // of the only model
 		get("/v1/methods", "list-methods", "What methods there are, and what they are called", s.listMethods, MethodList{}).forAll(),

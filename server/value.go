@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -102,16 +103,92 @@ func (s *Server) value(ctx context.Context, x *exchange, m *served, b *body) err
 // readOpenRows reads rows that may lack the columns whose value is asked for, which may be named
 // behind them.
 func (s *Server) readOpenRows(ctx context.Context, m *served, b *body, options service.Options) (*rows.Rows, *decision.Spec, error) {
+	return m.readRowsBy(ctx, s.openReader(m, b), b, optionFields(options), false)
+}
+
+// openReader reads rows that may lack the columns whose value is asked for.
+func (s *Server) openReader(m *served, b *body) *rows.Reader {
 	reader := m.readers.Get().(*rows.Reader)
 	raw := reader.Field(b.Bytes(), "ask")
 	m.readers.Put(reader)
 	// What is wrong with the columns is said when the body is read.
 	var ahead service.Worth
 	if raw == nil || optionFields(ahead.Asked())["ask"](raw) != nil || len(ahead.Ask.Columns) > maxAsked {
-		return m.readRows(ctx, b, optionFields(options), false)
+		ahead.Ask.Columns = nil
 	}
-	reader = rows.NewReader(m.model.Recipe().WithOpen(ahead.Ask.Columns...), s.config.MaxRows)
-	return m.readRowsBy(ctx, reader, b, optionFields(options), false)
+	return rows.NewReader(m.Recipe().WithOpen(ahead.Ask.Columns...), s.config.MaxRows)
+}
+
+// NumberValueResponse is the answer to a ValueRequest where the outcome is a number.
+type NumberValueResponse struct {
+	Model        string        `json:"model"`
+	ModelVersion string        `json:"model_version" doc:"changes when the model is replaced"`
+	Method       string        `json:"method"`
+	Outcome      string        `json:"outcome" doc:"the column that is decided about"`
+	Costs        string        `json:"costs" doc:"what actions cost"`
+	Ask          []string      `json:"ask,omitempty" doc:"the columns asked about"`
+	WorthOutcome float64       `json:"worth_outcome" doc:"of the outcome, on average over the rows"`
+	Values       []NumberValue `json:"values" doc:"one for each row"`
+	Ignored      []string      `json:"ignored,omitempty" doc:"columns that the model does not know"`
+	Notes        []string      `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
+}
+
+// NumberValue is what it would be worth to know more about a case.
+type NumberValue struct {
+	ID           string    `json:"id,omitempty" doc:"what names the case, if the request does: its cell of the model's column of identifiers, or else of id"`
+	Action       any       `json:"action" doc:"what to do without knowing more: a number, or the name of one of named actions"`
+	ActionIndex  *int      `json:"action_index,omitempty" doc:"the number of a named action, from 0"`
+	Cost         float64   `json:"cost" doc:"what it is expected to cost"`
+	Mean         float64   `json:"mean" doc:"the expected outcome"`
+	WorthOutcome float64   `json:"worth_outcome" doc:"of knowing the outcome: the most that any information can be worth"`
+	WorthColumns []float64 `json:"worth_columns,omitempty" doc:"of measuring each of the columns asked about, less what that costs if it was given"`
+	Unusual      []string  `json:"unusual" doc:"columns in which the case is unlike the training rows"`
+}
+
+// anyValue is the answer to a ValueRequest.
+type anyValue struct{}
+
+// Schema describes both forms.
+func (anyValue) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		r.Schema(reflect.TypeFor[ValueResponse](), true, ""), r.Schema(reflect.TypeFor[NumberValueResponse](), true, ""),
+	}}
+}
+
+// valueNumbers is value where the outcome is a number.
+func (s *Server) valueNumbers(ctx context.Context, x *exchange, m *served, b *body) error {
+	var q service.Worth
+	r, costs, cases, err := m.numberRowsBy(ctx, s.openReader(m, b), b, optionFields(q.Asked()), true)
+	switch {
+	case err != nil:
+		return err
+	case len(q.Ask.Columns) > maxAsked:
+		return problem.Wrong("ask", "%d columns are more than %d; ask about the others in another request", len(q.Ask.Columns), maxAsked)
+	case q.Calibrate:
+		return problem.Wrong("calibrate", "it is for outcomes that are categories, and that of this model is a number; leave it out")
+	}
+	v, err := service.NewNumberValuer(m.numbers, costs, q.Ask)
+	if err != nil {
+		return wrongAsk(err)
+	}
+	worth := make([]*lossep.Worth, len(cases))
+	err = s.eachStake(ctx, x, costs, r, len(cases), func(i int, stake decision.Stake, at func(error) error) (err error) {
+		worth[i], err = v.Value(stake, r.Matrix(i, i+1).RawRowView(0), &cases[i], at)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.metrics.count(x, r.N)
+	text := jsonappend.Text(append(m.begin(), `,"costs":`...), costs.String())
+	if len(q.Ask.Columns) > 0 {
+		text = jsonappend.Texts(append(text, `,"ask":`...), q.Ask.Columns)
+	}
+	text = jsonappend.Float(append(text, `,"worth_outcome":`...), v.Total/float64(max(1, r.N)))
+	x.write(http.StatusOK, "application/json", appendCases(text, "values", m, r, v.Fields(q.Prices), func(i int, c *service.Case) {
+		c.Number, c.Worth = &cases[i], worth[i]
+	}))
+	return nil
 }
 
 // checkAsk refuses questions that would take too long, or have no answer.

@@ -176,11 +176,14 @@ func (v *valuing) Rows(ctx context.Context, rd *recipe.Reader, several bool, emi
 	return nil
 }
 
-func (v *valuing) Lines(Naming) []string {
-	rows := table.Plural(v.rows, "row")
-	lines := []string{fmt.Sprintf("%s; value of perfect information: %.6g per row", rows, v.total/float64(max(1, v.rows)))}
-	for k, column := range v.request.Ask.Columns {
-		lines = append(lines, fmt.Sprintf("%s at a cost of %g: worth its cost in %d of %s", column, v.request.Prices[k], v.pays[k], rows))
+func (v *valuing) Lines(Naming) []string { return worthLines(v.rows, v.total, v.request, v.pays) }
+
+// worthLines say what it would be worth to know more about all rows together, and in how many measuring pays.
+func worthLines(n int, total float64, request *Worth, pays []int) []string {
+	rows := table.Plural(n, "row")
+	lines := []string{fmt.Sprintf("%s; value of perfect information: %.6g per row", rows, total/float64(max(1, n)))}
+	for k, column := range request.Ask.Columns {
+		lines = append(lines, fmt.Sprintf("%s at a cost of %g: worth its cost in %d of %s", column, request.Prices[k], pays[k], rows))
 	}
 	return lines
 }

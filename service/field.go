@@ -179,8 +179,12 @@ func (c *Case) saving(baseline int, costs bool) float64 {
 // probabilities, and what it would be worth to know its outcome, each of the columns asked
 // about less what measuring it costs, and its label.
 func ValueFields(s *decision.Spec, ask lossep.Ask, prices []float64) []Field {
-	fields := append(actionFields(s), probabilityField(s.Outcomes(), func(c *Case) []float64 { return c.Decision.Probabilities }),
-		numberField("worth_outcome", func(c *Case) float64 { return c.Worth.Outcome }))
+	return worthFields(append(actionFields(s), probabilityField(s.Outcomes(), func(c *Case) []float64 { return c.Decision.Probabilities })), ask, prices)
+}
+
+// worthFields are what is said of a decision, and what it would be worth to know more before it.
+func worthFields(fields []Field, ask lossep.Ask, prices []float64) []Field {
+	fields = append(fields, numberField("worth_outcome", func(c *Case) float64 { return c.Worth.Outcome }))
 	taken := []string{"worth_label"}
 	for _, f := range fields {
 		taken = append(taken, f.Columns...)

@@ -96,6 +96,8 @@ type Loaded interface {
 	// Predicting and Deciding are answers about new cases, the latter under costs that may be nil.
 	Predicting(p *Predict) (Answer, error)
 	Deciding(ctx context.Context, d *Decide, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error)
+	// Valuing is what it would be worth to know more about new cases, under costs as in Deciding.
+	Valuing(ctx context.Context, v *Worth, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error)
 	// Updated is the model with further rows; see lossep.Model.Update.
 	Updated(ctx context.Context, more *table.Table, o lossep.UpdateOptions) (Loaded, error)
 	// Describe says what the model is, and Shown is the same for programs. State is how it was found.
@@ -150,6 +152,15 @@ func (m CategoryModel) Deciding(ctx context.Context, d *Decide, read func(ctx co
 		return nil, err
 	}
 	return d.Of(ctx, m.Model, spec)
+}
+
+// Valuing implements Loaded.
+func (m CategoryModel) Valuing(ctx context.Context, v *Worth, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error) {
+	spec, err := v.Spec(ctx, read)
+	if err != nil {
+		return nil, err
+	}
+	return v.Of(ctx, m.Model, spec)
 }
 
 // Updated implements Loaded.
@@ -225,19 +236,31 @@ func (m NumberModel) Predicting(p *Predict) (Answer, error) {
 
 // Deciding implements Loaded.
 func (m NumberModel) Deciding(ctx context.Context, d *Decide, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error) {
-	if err := d.Options.refuse("it is for outcomes that are categories, and that of this model is a number; leave it out", "second-opinion", "why", "why-without", "calibrate", "baseline", "only", "probability", "top", "cost-matrix", "capacity", "per", "time"); err != nil {
+	if err := d.Options.refuse(forCategories, "second-opinion", "why", "why-without", "calibrate", "baseline", "only", "probability", "top", "cost-matrix", "capacity", "per", "time"); err != nil {
 		return nil, err
 	}
-	costs, err := d.Numbers(ctx, read)
+	costs, err := m.costs(ctx, &d.Costs, read)
+	if err != nil {
+		return nil, err
+	}
+	return &decidingNumbers{answer: answer{cases: &d.Cases, model: m.Model}, NumberDecider: NumberDecider{Model: m.Model, Costs: costs}}, nil
+}
+
+// forCategories is why options are refused.
+const forCategories = "it is for outcomes that are categories, and that of this model is a number; leave it out"
+
+// costs are those of a request, or else the model's own.
+func (m NumberModel) costs(ctx context.Context, u *Costs, read func(ctx context.Context, path string) ([]byte, error)) (*decision.NumberCosts, error) {
+	costs, err := u.Numbers(ctx, read)
 	switch {
 	case err != nil:
 		return nil, err
-	case costs == nil && d.Costs.given():
+	case costs == nil && u.given():
 		return nil, optionError("cost", "the costs are those of categories, and the outcome of this model is a number; give costs such as {cost=under=15,over=5}")
 	case costs == nil:
 		costs = m.Costs()
 	}
-	return &decidingNumbers{answer: answer{cases: &d.Cases, model: m.Model}, NumberDecider: NumberDecider{Model: m.Model, Costs: costs}}, nil
+	return costs, nil
 }
 
 // NumberCosts are costs of numbers as programs give them: on one line, or as a JSON object in the form

@@ -7,8 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/numbers"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
 )
 
@@ -78,14 +80,14 @@ func (j *job) updateNumbers(ctx context.Context) (any, []Tensor, error) {
 	return j.keepNumbersWithFile(next, nil, work)
 }
 
-// numberCases answers about the rows, which use says about each, with its place.
-func (j *job) numberCases(ctx context.Context, fields []service.Field, use func(i int, c *service.Case) error) (found predicted, tensors []Tensor, err error) {
+// numberCases answers about the rows, as a recipe reads them, which use says about each, with its place and its features.
+func (j *job) numberCases(ctx context.Context, r *recipe.Recipe, fields []service.Field, use func(i int, x []float64, c *service.Case) error) (found predicted, tensors []Tensor, err error) {
 	d := newCollected(j.rows.Len(), fields)
-	report, err := j.blocks(ctx, j.number.Recipe(), j.number.RowBytes(), d, func(x *mat.Dense, from, _ int) error {
+	report, err := j.blocks(ctx, r, j.number.RowBytes(), d, func(x *mat.Dense, from, _ int) error {
 		all, err := j.number.Predict(x)
 		for i, distribution := range all {
 			c := &service.Case{Number: &service.NumberCase{Distribution: distribution}}
-			if err := use(from+i, c); err != nil {
+			if err := use(from+i, x.RawRowView(i), c); err != nil {
 				return err
 			}
 			if err := service.CheckNumbers(fields, c); err != nil {
@@ -113,7 +115,7 @@ func (j *job) predictNumbers(ctx context.Context) (any, []Tensor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return j.numberCases(ctx, fields, func(int, *service.Case) error { return nil })
+	return j.numberCases(ctx, j.number.Recipe(), fields, func(int, []float64, *service.Case) error { return nil })
 }
 
 // decideNumbers gives the action, what it and its neighbours are expected to cost, and the mean.
@@ -121,22 +123,12 @@ func (j *job) decideNumbers(ctx context.Context) (any, []Tensor, error) {
 	if err := (service.Options{}).Give(j.Options); err != nil {
 		return nil, nil, err
 	}
-	costs, err := j.Utility.numbers()
-	if err != nil {
-		return nil, nil, err
-	}
-	if costs == nil {
-		costs = j.number.Costs()
-	}
-	if err := j.take(j.share, "the costs of the cases", 64*float64(j.rows.Len())); err != nil {
-		return nil, nil, err
-	}
-	stakes, err := numbers.StakesOf(costs, j.rows, j.number.Recipe().Missing...)
+	costs, stakes, err := j.numberStakes()
 	if err != nil {
 		return nil, nil, err
 	}
 	d := &service.NumberDecider{Model: j.number, Costs: costs}
-	found, tensors, err := j.numberCases(ctx, d.Fields(), func(i int, c *service.Case) error {
+	found, tensors, err := j.numberCases(ctx, j.number.Recipe(), d.Fields(), func(i int, _ []float64, c *service.Case) error {
 		return d.Decide(stakes[i%len(stakes)], c.Number, func(err error) error { return numbers.Located(j.rows.Place(i), err) })
 	})
 	if err != nil {
@@ -148,4 +140,43 @@ func (j *job) decideNumbers(ctx context.Context) (any, []Tensor, error) {
 		found.Unseen = append(found.Unseen, note)
 	}
 	return found, tensors, nil
+}
+
+// numberStakes are the costs of the request, or the model's own, and what is at stake in each row, or in all of them.
+func (j *job) numberStakes() (*decision.NumberCosts, []decision.Stake, error) {
+	costs, err := j.Utility.numbers()
+	if err != nil {
+		return nil, nil, err
+	}
+	if costs == nil {
+		costs = j.number.Costs()
+	}
+	if err := j.take(j.share, "the costs of the cases", 64*float64(j.rows.Len())); err != nil {
+		return nil, nil, err
+	}
+	stakes, err := numbers.StakesOf(costs, j.rows, j.number.Recipe().Missing...)
+	return costs, stakes, err
+}
+
+// valueNumbers says what it would be worth to know more about the rows.
+func (j *job) valueNumbers(ctx context.Context) (any, []Tensor, error) {
+	var q service.Worth
+	if err := q.Asked().Give(j.Options); err != nil {
+		return nil, nil, err
+	}
+	costs, stakes, err := j.numberStakes()
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := service.NewNumberValuer(j.number, costs, q.Ask)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, tensors, err := j.numberCases(ctx, j.number.Recipe().WithOpen(q.Ask.Columns...), v.Fields(q.Prices), func(i int, x []float64, c *service.Case) (err error) {
+		at := func(err error) error { return numbers.Located(j.rows.Place(i), err) }
+		c.Worth, err = v.Value(stakes[i%len(stakes)], x, c.Number, at)
+		return err
+	})
+	found.Actions = costs.Actions().Choices
+	return found, tensors, err
 }

@@ -200,7 +200,7 @@ var verbs = map[string]verb{
 	"load":      {do: (*job).load},
 	"predict":   {model: true, rows: true, do: (*job).predict, number: (*job).predictNumbers},
 	"decide":    {model: true, rows: true, do: (*job).decide, number: (*job).decideNumbers},
-	"value":     {model: true, rows: true, do: (*job).value},
+	"value":     {model: true, rows: true, do: (*job).value, number: (*job).valueNumbers},
 	"calibrate": {do: (*job).calibrate},
 	"update":    {model: true, rows: true, do: (*job).update, number: (*job).updateNumbers},
 	"monitor":   {model: true, rows: true, do: (*job).monitor, number: (*job).monitorNumbers},

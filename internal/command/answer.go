@@ -194,15 +194,11 @@ labelling each, per case, to decisions on all of them. Label the largest first.`
 		if err := q.Complete(); err != nil {
 			return err
 		}
-		m, err := loadModel(c, args[0])
+		m, err := loadAny(c, args[0])
 		if err != nil {
 			return err
 		}
-		spec, err := q.Spec(c.Context(), readShort)
-		if err != nil {
-			return err
-		}
-		answer, err := q.Of(c.Context(), m, spec)
+		answer, err := m.Valuing(c.Context(), q, readShort)
 		if err != nil {
 			return err
 		}

@@ -196,7 +196,9 @@ func (t *tools) call(ctx context.Context, of tool, known map[string]any, argumen
 		if of.defaults["why"] != "" {
 			return "", usagef("%s: it is for models whose outcomes are categories, and that of %s is a number; ask decide", of.name, model)
 		}
-		of.defaults = nil // all rows are answered
+		if of.command == "decide" {
+			of.defaults = nil // all rows are answered
+		}
 	}
 	args, err := t.arguments(of, known, given)
 	if err != nil {

@@ -78,6 +78,20 @@ def test_monitor(demand) -> None:
     assert "realised" not in model.monitor(X)["windows"][0]
 
 
+def test_value(demand) -> None:
+    X, _, model = demand
+    found = model.value(X[:5], ask={"day": 0.5, "price": 0})
+    decided = model.decide(X[:5])
+    np.testing.assert_allclose(found.outcome, decided.cost, rtol=1e-6)
+    np.testing.assert_allclose(found.decisions.action, decided.action)
+    assert (found.columns["day"] > found.columns["price"]).all() and list(found.to_frame().columns)[-1] == "worth_price"
+    unknown = X[:5].copy()
+    unknown["day"] = None
+    np.testing.assert_allclose(model.value(unknown, ask=["day"]).columns["day"], found.columns["day"] + 0.5)
+    named = model.value(X[:2], {"costs": {"small": "3 * max(outcome - 36, 0)", "large": 9}})
+    assert set(named.decisions.action) <= {"small", "large"} and named.columns == {}
+
+
 def test_ranges_lists_and_names(demand) -> None:
     X, _, model = demand
     formula = "15*max(outcome - action, 0) + 5*max(action - outcome, 0)"
@@ -138,5 +152,3 @@ def test_refusals(demand) -> None:
         model.predict(X, quantiles=[2])
     with pytest.raises(ValueError, match="in every row"):
         lossep.LossepRegressor().fit(X, 0 * y)
-    with pytest.raises(ValueError, match="method"):
-        lossep.LossepRegressor(options={"method": "vi"}).fit(X, y)

@@ -135,13 +135,13 @@ class Worth:
     """What it would be worth in each of some cases to know more before acting: how much less
     it would be expected to cost, or how much more to bring.
 
-    ``outcome`` is the worth of knowing the class, the most that any information can be worth,
+    ``outcome`` is the worth of knowing the outcome, the most that any information can be worth,
     ``columns`` that of measuring each column in question, less what that costs if it
     was given, and ``label`` that of the label to decisions on all cases, per case; None unless asked.
-    ``decisions`` are those without knowing more.
+    ``decisions`` are those without knowing more, ``Decisions`` or ``NumberDecisions``.
     """
 
-    decisions: Decisions
+    decisions: Any
     outcome: Array
     columns: dict[str, Array]
     label: Array | None = None

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from lossep import _worker
 from lossep._columns import Columns
 from lossep._costs import raw_columns
+from lossep._decisions import Worth, ask_prices
 from lossep._errors import DataWarning
 from lossep._estimator import Estimator, index_of
 from lossep._frames import Array
@@ -318,6 +319,43 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         header = {"name": "X", "columns": columns.header(), "utility": _utility(cost)}
         reply, _ = self.model_.ask("decide", header, columns.tensors())
         self._unseen(reply.result)
+        return self._decisions(reply, columns, X)
+
+    def value(
+        self,
+        X: Any,
+        cost: str | Mapping[str, Any] | None = None,
+        *,
+        cost_columns: Any = None,
+        ask: Sequence[str] | Mapping[str, float] = (),
+    ) -> Worth:
+        """What it would be worth in each case to know more before acting.
+
+        Parameters
+        ----------
+        X : array or DataFrame
+            The cases. Columns to be measured may be missing (NaN or None).
+        cost, cost_columns : as for ``decide``, optional
+            Other costs than those of the fit, and the columns that they name.
+        ask : list of names, or dict
+            Columns that could be measured, with what that costs, as for ``LossepClassifier.value``.
+        """
+        check_is_fitted(self)
+        prices = ask_prices(ask)
+        columns = cases(self, X, gaps=True)
+        _add_beside(columns, cost_columns)
+        options = {"ask": [f"{name}={price!r}" for name, price in prices.items()]} if prices else {}
+        header = {"name": "X", "columns": columns.header(), "utility": _utility(cost), "options": options}
+        reply, _ = self.model_.ask("value", header, columns.tensors())
+        self._unseen(reply.result)
+        tensors = reply.tensors
+        return Worth(
+            decisions=self._decisions(reply, columns, X),
+            outcome=tensors["worth_outcome"],
+            columns={name: tensors["worth_columns"][:, k] for k, name in enumerate(prices)},
+        )
+
+    def _decisions(self, reply: Any, columns: Columns, X: Any) -> NumberDecisions:
         found, names = reply.tensors, reply.result.get("actions")
         unusual = reply.result.get("unusual") or {}
         return NumberDecisions(
