@@ -36,13 +36,13 @@ func (known) Finite(func(y float64) float64) bool { return true }
 // Whole implements decision.Distribution.
 func (known) Whole() bool { return false }
 
-// mixture is what is known of an outcome where it may be that of several cases.
-type mixture struct {
+// blend is what is known of an outcome where it may be that of several cases.
+type blend struct {
 	parts   []Distribution
 	weights []float64 // adding up to one
 }
 
-func (m mixture) sum(of func(d Distribution) float64) (sum float64) {
+func (m blend) sum(of func(d Distribution) float64) (sum float64) {
 	for k, d := range m.parts {
 		sum += m.weights[k] * of(d)
 	}
@@ -50,33 +50,33 @@ func (m mixture) sum(of func(d Distribution) float64) (sum float64) {
 }
 
 // Mean implements decision.Distribution.
-func (m mixture) Mean() float64 { return m.sum(Distribution.Mean) }
+func (m blend) Mean() float64 { return m.sum(Distribution.Mean) }
 
 // Short implements decision.Distribution.
-func (m mixture) Short(a float64) float64 {
+func (m blend) Short(a float64) float64 {
 	return m.sum(func(d Distribution) float64 { return d.Short(a) })
 }
 
 // Excess implements decision.Distribution.
-func (m mixture) Excess(a float64) float64 {
+func (m blend) Excess(a float64) float64 {
 	return m.sum(func(d Distribution) float64 { return d.Excess(a) })
 }
 
 // Expect implements decision.Distribution.
-func (m mixture) Expect(g func(y float64) float64, kinks ...float64) float64 {
+func (m blend) Expect(g func(y float64) float64, kinks ...float64) float64 {
 	return m.sum(func(d Distribution) float64 { return d.Expect(g, kinks...) })
 }
 
 // Finite implements decision.Distribution.
-func (m mixture) Finite(g func(y float64) float64) bool {
+func (m blend) Finite(g func(y float64) float64) bool {
 	return !slices.ContainsFunc(m.parts, func(d Distribution) bool { return !d.Finite(g) })
 }
 
 // Whole implements decision.Distribution.
-func (m mixture) Whole() bool { return m.parts[0].Whole() }
+func (m blend) Whole() bool { return m.parts[0].Whole() }
 
 // Quantile implements decision.Distribution: between those of the parts, by halving.
-func (m mixture) Quantile(p float64) float64 {
+func (m blend) Quantile(p float64) float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, d := range m.parts {
 		q := d.Quantile(p)
@@ -171,9 +171,9 @@ func (v *Measuring) Worth(row []float64, s decision.Stake) (worth []float64, err
 		if err != nil {
 			return nil, err
 		}
-		all, with := mixture{}, 0.0
+		all, with := blend{}, 0.0
 		for numbers, share := range grouped(of.Numbers, of.Shares) {
-			one := mixture{weights: of.Companions}
+			one := blend{weights: of.Companions}
 			for c, number := range numbers {
 				one.parts = append(one.parts, cases[number])
 				all.parts, all.weights = append(all.parts, cases[number]), append(all.weights, share*of.Companions[c])

@@ -11,11 +11,11 @@ import (
 )
 
 // What is known of a mixture of normals is what a fine sum says, and the quantile is where its distribution function is.
-func TestMixture(t *testing.T) {
+func TestBlend(t *testing.T) {
 	plain := &Transform{Name: "none", Scale: 1}
 	parts := []Distribution{newNormals([]Part{{1, -1, 0.5}}, plain, 0), newNormals([]Part{{1, 2, 1}}, plain, 0)}
 	whole := newNormals([]Part{{0.3, -1, 0.5}, {0.7, 2, 1}}, plain, 0)
-	m := mixture{parts: parts, weights: []float64{0.3, 0.7}}
+	m := blend{parts: parts, weights: []float64{0.3, 0.7}}
 	for _, p := range []float64{0.01, 0.2, 0.31, 0.75, 0.99} {
 		if got, want := m.Quantile(p), whole.Quantile(p); math.Abs(got-want) > 1e-9 {
 			t.Errorf("quantile %v: %v, want %v", p, got, want)
@@ -26,7 +26,7 @@ func TestMixture(t *testing.T) {
 			t.Errorf("at %v: %v and %v", a, m.Short(a), m.Excess(a))
 		}
 	}
-	counts := mixture{parts: []Distribution{newCounts(0, 0, math.Inf(1)), newCounts(3, 0, math.Inf(1))}, weights: []float64{0.5, 0.5}}
+	counts := blend{parts: []Distribution{newCounts(0, 0, math.Inf(1)), newCounts(3, 0, math.Inf(1))}, weights: []float64{0.5, 0.5}}
 	for _, p := range []float64{0.05, 0.4, 0.5, 0.6, 0.95} {
 		q := counts.Quantile(p)
 		upTo := func(y float64) float64 {
