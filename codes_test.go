@@ -28,6 +28,60 @@ func codedCases(n int) string {
 	return b.String()
 }
 
+// unitCases have eleven columns in one unit: seven vary much and make the outcome, four hardly vary and say
+// nothing. Of scale 1 each, as units says, the latter would make most of a distance.
+func unitCases(n int, units []float64) string {
+	rng := rand.New(rand.NewPCG(8, 8))
+	var b strings.Builder
+	b.WriteString("a,b,c,d,e,f,g,h,i,j,k,y\n")
+	for range n {
+		y, sum := 0, 0.0
+		for k := range units {
+			x := rng.NormFloat64()
+			if k < 7 {
+				sum += x
+			} else {
+				x *= 0.05
+			}
+			fmt.Fprintf(&b, "%.4f,", x*units[k])
+		}
+		if sum > 0 {
+			y = 1
+		}
+		fmt.Fprintf(&b, "%d\n", y)
+	}
+	return b.String()
+}
+
+// The evidence tells columns in one unit from those that have to be standardised each.
+func TestUnitsByEvidence(t *testing.T) {
+	for name, test := range map[string]struct {
+		units   []float64
+		options lossep.Options
+		want    bool
+	}{
+		"one unit":          {slices.Repeat([]float64{1}, 11), lossep.Options{}, true},
+		"units that hide":   {slices.Concat(slices.Repeat([]float64{0.01}, 7), slices.Repeat([]float64{1e3}, 4)), lossep.Options{}, false},
+		"one far larger":    {slices.Concat(slices.Repeat([]float64{1}, 10), []float64{1e6}), lossep.Options{}, false},
+		"a kernel is given": {slices.Repeat([]float64{1}, 11), lossep.Options{Kernel: "matern32 + constant"}, false},
+		"scaling is given":  {slices.Repeat([]float64{1}, 11), lossep.Options{Data: recipe.Options{Scaling: recipe.Straight}}, false},
+	} {
+		test.options.Utility = costs(t, "fn=5,fp=1")
+		p, err := lossep.PrepareSettled(t.Context(), tableOf(t, unitCases(150, test.units)), test.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range p.Recipe.Columns {
+			if c.Kind == recipe.Numeric && (c.Common != test.want || c.Common && c.Scale != p.Recipe.Columns[0].Scale) {
+				t.Errorf("%s: column %s: common %v, scale %v", name, c.Name, c.Common, c.Scale)
+			}
+		}
+		if said := strings.Contains(strings.Join(p.Notes, "\n"), "numeric columns are in one unit"); said != test.want {
+			t.Errorf("%s: notes %q", name, p.Notes)
+		}
+	}
+}
+
 // The evidence tells codes from counts, and a fit takes it at its word.
 func TestCodesByEvidence(t *testing.T) {
 	cases := tableOf(t, codedCases(250))

@@ -76,9 +76,9 @@ type Audit struct {
 	table   *table.Table // what is learned from
 	subject *table.Table // what is decided: the same table, or that of a test
 	opt     Options
-	problem *lossep.Problem // of the table, never fitted
-	judged  *lossep.Problem // of the subject
-	codes   *lossep.Codes   // what each fold decides about; nil if that is not asked
+	problem *lossep.Problem   // of the table, never fitted
+	judged  *lossep.Problem   // of the subject
+	open    *lossep.Undecided // what each fold decides about its columns
 	given   map[string][][]float64
 
 	costs      []decision.Stakes // of every row of the subject
@@ -130,10 +130,10 @@ func New(ctx context.Context, t *table.Table, o Options) (*Audit, error) {
 		o = a.opt
 	}
 	a.judged, a.notes = a.problem, append(a.notes, a.problem.Recipe.Population()...)
+	if a.open, err = lossep.FindUndecided(a.problem, t, o.Fit); err != nil {
+		return nil, err
+	}
 	if o.Fit.DecideCodes {
-		if a.codes, err = lossep.FindCodes(t, o.Fit); err != nil {
-			return nil, err
-		}
 		a.problem.Codes = nil
 	}
 	a.notes = append(a.notes, doubts(a.problem)...)

@@ -223,17 +223,14 @@ func kernelText(all []lossep.Component) string {
 }
 
 // recipe is how the rows of a fold are read, before its numbers are estimated: as those of
-// the whole table, but for columns that may be codes, which the training rows decide about.
+// the whole table, but for what the training rows decide about its columns.
 func (a *Audit) recipe(ctx context.Context, f *Fold, train *table.Table) (*recipe.Recipe, error) {
-	if a.codes == nil || len(a.codes.Columns) == 0 {
-		return a.problem.Recipe, nil
-	}
-	chosen, words, err := a.codes.Decide(ctx, train, a.opt.Fit)
+	chosen, words, err := a.open.Decide(ctx, train, a.opt.Fit)
 	if err != nil {
 		return nil, err
 	}
-	f.Notes = append(f.Notes, words)
-	return a.codes.Recipe(chosen), nil
+	f.Notes = append(f.Notes, words...)
+	return a.open.Recipe(chosen), nil
 }
 
 // ask records what a method says about the test rows. Where a method finds no

@@ -79,16 +79,24 @@ func (r *Recipe) Population() (lines []string) {
 func (r *Recipe) bentColumns() string {
 	const most = 6
 	var bent []string
-	chosen := true
+	chosen, common := true, 0
 	for i := range r.Columns {
-		if c := &r.Columns[i]; c.Scaling != nil {
+		c := &r.Columns[i]
+		if c.Common {
+			common++
+		}
+		if c.Scaling != nil {
 			bent = append(bent, fmt.Sprintf("%s %v", table.Quote(c.Name), c.Scaling))
 			chosen = chosen && c.Auto
 		}
 	}
+	one := ""
+	if common > 0 {
+		one = fmt.Sprintf("; %d by one common scale", common)
+	}
 	n := len(bent)
 	if n == 0 {
-		return ""
+		return one
 	}
 	if n > most {
 		bent = append(bent[:most], fmt.Sprintf("and %d more", n-most))
@@ -97,7 +105,7 @@ func (r *Recipe) bentColumns() string {
 	if chosen {
 		how = " (heavy tails)"
 	}
-	return fmt.Sprintf("; %d transformed%s: %s", n, how, strings.Join(bent, ", "))
+	return one + fmt.Sprintf("; %d transformed%s: %s", n, how, strings.Join(bent, ", "))
 }
 
 // Percents are the parts of a whole to a tenth of a percent, or to as many digits as it takes to
@@ -212,8 +220,8 @@ func (c *Column) quantityFacts(r *Recipe) []string {
 		if c.Notation != nil {
 			facts = append(facts, c.Notation.String())
 		}
-		if c.Scaling != nil {
-			facts = append(facts, c.Scaling.String())
+		if how := c.Transformation(); how != "" {
+			facts = append(facts, how)
 		}
 	}
 	if r.Standardize {

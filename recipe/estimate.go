@@ -70,7 +70,7 @@ func (s *estimator) estimate(c *Column, impute, standardize bool, bend Bend) {
 			values[i] = c.Dates.days(x)
 		}
 	}
-	c.Mean, c.Scale, c.Scaling, c.Auto = 0, 1, nil, false
+	c.Mean, c.Scale, c.Scaling, c.Auto, c.Common = 0, 1, nil, false, false
 	low, high := bounds(values)
 	if c.Kind != Ordered {
 		c.Low, c.High = low+0, high+0 // never −0
@@ -78,7 +78,8 @@ func (s *estimator) estimate(c *Column, impute, standardize bool, bend Bend) {
 	if !standardize {
 		return
 	}
-	if c.Kind == Numeric && bend != Straight {
+	c.Common = c.Kind == Numeric && bend == Common
+	if c.Kind == Numeric && bend != Straight && !c.Common {
 		c.Auto = bend == AutoBend
 		if c.Scaling = wantedScaling(values, bend, s.spare); c.Scaling != nil {
 			for i, x := range values {
@@ -101,7 +102,7 @@ func (s *estimator) estimatePlain(c *Column, bend Bend) bool {
 		return false
 	}
 	switch bend {
-	case Straight:
+	case Straight, Common:
 	case AutoBend:
 		if chooseBend(sampled(s.Numbers, s.Cells.At, s.spare), s.spare) != Straight {
 			return false
@@ -109,7 +110,8 @@ func (s *estimator) estimatePlain(c *Column, bend Bend) bool {
 	default:
 		return false
 	}
-	c.Low, c.High, c.Scaling, c.Auto = s.Least+0, s.Most+0, nil, bend == AutoBend // never −0
+	c.Low, c.High, c.Scaling = s.Least+0, s.Most+0, nil // never −0
+	c.Auto, c.Common = bend == AutoBend, bend == Common
 	largest := max(math.Abs(s.Least), math.Abs(s.Most))
 	c.Mean, c.Scale = meanScaleOf(s.Sum, largest, s.Cells.Segments()...)
 	if c.Scale == 0 || !apart(s.Least, s.Most) {
@@ -232,6 +234,7 @@ func (r *Recipe) Refit(t *table.Table) (*Recipe, error) {
 			refitted.Columns[i] = c
 		}
 	})
+	refitted.shareScale()
 	if err := refitted.Validate(); err != nil {
 		return nil, &table.Error{File: t.Name(), Msg: err.Error(), Fix: "give rows of both outcomes", Err: err}
 	}
@@ -243,6 +246,8 @@ func (c *Column) bend() Bend {
 	switch {
 	case c.Auto:
 		return AutoBend
+	case c.Common:
+		return Common
 	case c.Scaling == nil:
 		return Straight
 	}

@@ -208,6 +208,7 @@ func (l *Learned) collect(t *table.Table, o *Options, learners []*learner, errs 
 		l.Notes = append(l.Notes, s.notes...)
 		l.Scans[j] = s.Scan
 	}
+	l.Recipe.shareScale()
 	notes, err := o.checkBends(t, l.Recipe)
 	l.note("scaling", notes)
 	for _, err := range []error{gaps.err(t), err} {

@@ -266,6 +266,7 @@ type Column struct {
 	Notation *table.Notation `json:"notation,omitempty"` // numeric: how numbers are written, if not plainly
 	Scaling  *Scaling        `json:"scaling,omitempty"`  // numeric: what is done before standardising, if anything
 	Auto     bool            `json:"auto,omitempty"`     // numeric: that was chosen by the values, and is again when it is estimated anew
+	Common   bool            `json:"common,omitempty"`   // numeric: Scale is that of all such columns
 	Dates    *Dates          `json:"dates,omitempty"`    // date: how they become numbers
 
 	// Categories are compared by value where they are numbers. Those of a categorical

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/table"
 )
@@ -17,6 +19,7 @@ type Bend string
 const (
 	AutoBend   Bend = "auto" // chosen by the values
 	Straight   Bend = "none"
+	Common     Bend = "common"      // none, and one scale for all such columns: they have one unit
 	Log        Bend = "log"         // log(x + unit): amounts, from zero on
 	YeoJohnson Bend = "yeo-johnson" // a power of either sign, chosen by likelihood
 	LogOdds    Bend = "log-odds"    // log((x + unit)/(1 − x + unit)): probabilities
@@ -24,7 +27,7 @@ const (
 )
 
 // Bends lists them.
-func Bends() []Bend { return []Bend{AutoBend, Straight, Log, LogOdds, YeoJohnson, Rank} }
+func Bends() []Bend { return []Bend{AutoBend, Straight, Common, Log, LogOdds, YeoJohnson, Rank} }
 
 // Scaling is the bend of a column with what was estimated for it.
 type Scaling struct {
@@ -45,6 +48,47 @@ const (
 	maxKnots = 256
 	maxStep  = 0.1
 )
+
+// fewestCommon is how many columns it takes to have a unit in common by themselves.
+const fewestCommon = 4
+
+// AllCommon is the recipe, to be fitted again, with one scale for all numeric columns whose transformation is
+// chosen by their values, none of which is then transformed; nil where they are fewer than four.
+func (r *Recipe) AllCommon() *Recipe {
+	all := *r
+	all.Columns = slices.Clone(r.Columns)
+	number := 0
+	for i := range all.Columns {
+		if c := &all.Columns[i]; c.Auto {
+			c.Auto, c.Scaling, c.Common = false, nil, true
+			number++
+		}
+	}
+	if number < fewestCommon {
+		return nil
+	}
+	return &all
+}
+
+// shareScale gives columns in one unit the root mean square of their standard deviations as their scale:
+// together they vary as much as if each were standardised.
+func (r *Recipe) shareScale() {
+	var scales []float64
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.Common && apart(c.Low, c.High) { // the others are constant in these rows
+			scales = append(scales, c.Scale)
+		}
+	}
+	if len(scales) == 0 {
+		return
+	}
+	scale := floats.Norm(scales, 2) / math.Sqrt(float64(len(scales)))
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.Common {
+			c.Scale = scale
+		}
+	}
+}
 
 // newScaling estimates a bend from values in increasing order, nil if there is nothing
 // to bend.
@@ -326,6 +370,18 @@ func (s *Scaling) problem() string {
 // Center is the value of a numeric column that becomes 0 when it is standardised: its
 // mean, or that of its bend brought back.
 func (c *Column) Center() float64 { return c.Scaling.invert(c.Mean) }
+
+// Transformation says what becomes of a number of the column before or as it is standardised, if that
+// is not left to the column alone.
+func (c *Column) Transformation() string {
+	switch {
+	case c.Common:
+		return "in one unit with other columns"
+	case c.Scaling != nil:
+		return c.Scaling.String()
+	}
+	return ""
+}
 
 // String says it in words.
 func (s *Scaling) String() string {

@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,6 +14,52 @@ import (
 
 	"github.com/lossep/lossep/table"
 )
+
+// Columns in one unit are divided by the root mean square of their standard deviations, also by a recipe
+// that is read again and fitted to other rows, where one of them may be constant.
+func TestCommonScale(t *testing.T) {
+	const text = "a,b,c,d,y\n1,10,0,5,no\n3,30,0,5,yes\n1,10,0,7,no\n3,30,9,7,yes\n"
+	whole := mustRead(t, text, table.HeaderYes)
+	l, err := Learn(whole, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	common := l.Recipe.AllCommon()
+	if l.Recipe.Columns[0].Common || common == nil {
+		t.Fatal("a recipe has a common scale that nobody wanted, or four columns are too few for one")
+	}
+	for name, c := range map[string]struct {
+		rows   []int
+		scales []float64 // standard deviations of the columns that vary
+	}{
+		"all":    {[]int{0, 1, 2, 3}, []float64{1, 10, math.Sqrt(243) / 4, 1}},
+		"two":    {[]int{0, 1}, []float64{1, 10}},
+		"others": {[]int{2, 3}, []float64{1, 10, 4.5}},
+	} {
+		r, err := common.Refit(whole.Subset(c.rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err := json.Marshal(r); err != nil {
+			t.Fatal(err)
+		} else if r = new(Recipe); json.Unmarshal(data, r) != nil {
+			t.Fatalf("%s: cannot be read again: %s", name, data)
+		}
+		sum := 0.0
+		for _, s := range c.scales {
+			sum += s * s
+		}
+		want := math.Sqrt(sum / float64(len(c.scales)))
+		for _, column := range r.Columns[:4] {
+			if !column.Common || math.Abs(column.Scale-want) > 1e-14*want { // rounding of a few squares
+				t.Errorf("%s: column %s: common %v, scale %v, want %v", name, column.Name, column.Common, column.Scale, want)
+			}
+		}
+	}
+	if l.Recipe.Columns = l.Recipe.Columns[1:]; l.Recipe.AllCommon() != nil {
+		t.Error("three columns are enough for a common scale")
+	}
+}
 
 // Every bend increases, comes back, and goes on beyond the training values, so that what
 // is far out stays far out.

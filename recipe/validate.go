@@ -139,7 +139,7 @@ func (t *Target) problem(names map[string]bool) string {
 func (c *Column) inconsistency(impute, standardize bool) string {
 	quantity := c.isQuantity()
 	switch {
-	case !quantity && (c.Mean != 0 || c.Scale != 0 || c.Fill != 0 || c.Kind != Dropped && (c.Low != 0 || c.High != 0) || c.Scaling != nil || c.Auto):
+	case !quantity && (c.Mean != 0 || c.Scale != 0 || c.Fill != 0 || c.Kind != Dropped && (c.Low != 0 || c.High != 0) || c.Scaling != nil || c.Auto || c.Common):
 		return "numbers for a column that has none"
 	case c.Kind == Dropped && (!(c.Low <= c.High) || math.IsInf(c.Low, 0) || math.IsInf(c.High, 0)):
 		return fmt.Sprintf("values from %v to %v", c.Low, c.High)
@@ -200,9 +200,9 @@ func (c *Column) badNumbers(impute, standardize bool) string {
 		return fmt.Sprintf("fill value %v", c.Fill)
 	case bad(c.Low) || bad(c.High) || c.Low > c.High:
 		return fmt.Sprintf("values from %v to %v", c.Low, c.High)
-	case c.Kind != Numeric && (c.Scaling != nil || c.Auto):
+	case c.Kind != Numeric && (c.Scaling != nil || c.Auto || c.Common), c.Common && (c.Scaling != nil || c.Auto):
 		return "a scaling of what is no number"
-	case c.Auto && !standardize:
+	case (c.Auto || c.Common) && !standardize:
 		return "a scaling chosen in a recipe that does not standardise"
 	case c.Scaling != nil:
 		return c.Scaling.problem()

@@ -103,7 +103,7 @@ func (r *Rows) options() Options {
 		{Name: "ordered", Group: Columns, Help: "ordinal column, or the target, with its categories in order, such as size=S,M,L; can be repeated", Value: newOrders(&o.Ordered)},
 		{Name: "dates", Group: Columns, Help: "how to read ambiguous dates such as 03/04/2025", Value: choice[table.DateOrder]{to: &o.Dates, of: []table.DateOrder{table.DayFirst, table.MonthFirst}}},
 		{Name: "missing-marker", Group: Columns, Help: "additional NA value besides the usual ones (empty . - ? NA N/A #N/A NaN NULL None, …), or COLUMN=VALUE for one column, such as pressure=0; can be repeated", Value: newRepeatable(&o.Markers, "TEXT")},
-		{Name: "scaling", Group: Columns, Help: "transformation of numeric columns before standardising: auto (if heavy-tailed), none, log, log-odds (probabilities), yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log", Shown: "auto", Value: newList(&r.scaling, "NAME|COLUMN=NAME")},
+		{Name: "scaling", Group: Columns, Help: "transformation of numeric columns before standardising: auto (if heavy-tailed, or common by the evidence), none, common (none, and one scale for all such columns), log, log-odds (probabilities), yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log", Shown: "auto", Value: newList(&r.scaling, "NAME|COLUMN=NAME")},
 		{Name: "standardize", Group: Advanced, Help: "scale numeric columns to mean 0 and variance 1", Value: toggle{&r.standardize}},
 		{Name: "max-cells", Group: Advanced, CommandOf: true, Help: "maximum number of cells (8 bytes each), such as 500M", Shown: "134M", Value: size{&r.cells}},
 	}, r.Table.Options()...)
