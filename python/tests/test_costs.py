@@ -402,7 +402,8 @@ def test_a_model_within_a_capacity_by_day():
     for day in ("Mon", "Tue"):
         assert found.effort["visit"][X["shift"] == day].sum() <= 120
     assert found.capacity["periods"] == 2
-    without = lossep.LossepClassifier(cost={**VISITS, "effort": {"visit": "minutes"}}, drop=["minutes"]).fit(X.drop(columns="shift"), y)
+    without = lossep.LossepClassifier(cost={**VISITS, "effort": {"visit": "minutes"}}, drop=["minutes"])
+    without.fit(X.drop(columns="shift"), y)
     assert without.decide(X, capacity={"visit": 120}, per="shift").capacity["periods"] == 2
     with pytest.raises(ValueError, match="unseen at fit time"):
         without.decide(X, capacity={"visit": 120})

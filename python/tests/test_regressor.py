@@ -50,7 +50,7 @@ def test_methods(demand) -> None:
     X, y, model = demand
     other = lossep.LossepRegressor("under=15,over=5", kernel="linear + constant", method="laplace").fit(X, y)
     np.testing.assert_allclose(other.decide(X).action, model.decide(X).action, rtol=1e-6)  # the noise is normal
-    with pytest.raises(ValueError, match="method.*corrected is not for outcomes that are numbers"):
+    with pytest.raises(ValueError, match=r"method.*corrected is not for outcomes that are numbers"):
         lossep.LossepRegressor(method="corrected").fit(X, y)
 
 

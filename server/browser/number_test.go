@@ -119,9 +119,8 @@ func TestNumberModel(t *testing.T) {
 	b.fits(360)
 	b.picture("number-narrow")
 	b.act(func() { b.choose(fmt.Sprintf(part, "name"), "loans") })
-	if !evaluate[bool](b, "document.querySelector('[data-panel=model]').checkVisibility() && location.hash.startsWith('#model?name=loans')") {
-		t.Error("a model of categories is not on the screen")
-	}
+	// The address follows a while after the last change.
+	b.until("document.querySelector('[data-panel=model]').checkVisibility() && location.hash.startsWith('#model?name=loans')")
 }
 
 // decidedNumber is what the library decides about a row.
