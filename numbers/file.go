@@ -115,7 +115,11 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	if n := h.Summary.Inducing; n > 0 {
 		views = n
 	}
-	if need := posterior.FullBytes(views, m.coding.Len(), views) + 3*posterior.RowBytes(rows, m.coding.Len()+len(h.CostColumns), 1) + modelfile.EffectsBytes(h.Summary.Effects, 1, views) + modelfile.EffectsBytes(h.Summary.Noise, 1, views); need > float64(bytes) {
+	need := posterior.FullBytes(views, m.coding.Len(), views) + modelfile.EffectsBytes(h.Summary.Effects, 1, views) + modelfile.EffectsBytes(h.Summary.Noise, 1, views)
+	if h.Summary.Inducing == 0 || h.Kept {
+		need += 3 * posterior.RowBytes(rows, m.coding.Len()+len(h.CostColumns), 1)
+	}
+	if need > float64(bytes) {
 		return nil, fmt.Errorf("it takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", need/1e9, float64(bytes)/1e9)
 	}
 	if err := m.read(r, &h); err != nil {
@@ -157,6 +161,9 @@ func (m *Model) read(r *modelfile.Reader, h *header) error {
 			return err
 		}
 		set, m.uneven.spread = set[:len(m.summary.Effects)], set[len(m.summary.Effects):]
+		if len(set) == 0 {
+			set = nil // as a model has it that was not read
+		}
 		var sites []gauss.Scalar
 		if h.Kept {
 			if sites, err = m.rows(r, h.CostColumns); err != nil {

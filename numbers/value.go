@@ -1,6 +1,7 @@
 package numbers
 
 import (
+	"context"
 	"iter"
 	"math"
 	"slices"
@@ -103,7 +104,31 @@ func (m blend) Quantile(p float64) float64 {
 // fall, E c(a, y) of the best action a less the mean of the least cost under each outcome. It is the most that any further
 // information can be worth.
 func OutcomeWorth(s decision.Stake, d Distribution, c decision.NumberChoice) float64 {
-	return spared(c.Expected, d.Expect(func(y float64) float64 { return s.Choose(known(y)).Expected }))
+	lo, hi := d.Quantile(1e-3), d.Quantile(1-1e-3)
+	if !(hi > lo) {
+		hi = lo + 1
+	}
+	return spared(c.Expected, d.Expect(func(y float64) float64 {
+		if _, formula := s.Loss.(decision.Formula); formula {
+			return s.Choose(within{known(y), lo, hi}).Expected
+		}
+		return s.Choose(known(y)).Expected
+	}))
+}
+
+// within is a known outcome for which the action of a formula, which may be best far from the outcome itself, is looked
+// for where outcomes may be.
+type within struct {
+	known
+	lo, hi float64
+}
+
+// Quantile implements decision.Distribution.
+func (w within) Quantile(p float64) float64 {
+	if p < 0.5 {
+		return w.lo
+	}
+	return w.hi
 }
 
 // spared is by how much one expectation is less than another: what rounding and quadrature leave is nothing.
@@ -159,7 +184,7 @@ func (m *Model) Measuring(ask lossep.Ask) (*Measuring, error) {
 
 // Worth is what it would be worth to measure each of the columns in a case whose encoded features are given: with d_s the
 // distribution with the value of row s, and c(d) the expected cost of the best action, c(mean of d_s) − mean of c(d_s).
-func (v *Measuring) Worth(row []float64, s decision.Stake) (worth []float64, err error) {
+func (v *Measuring) Worth(ctx context.Context, row []float64, s decision.Stake) (worth []float64, err error) {
 	m := v.model
 	for _, at := range v.places {
 		open := slices.Clone(row)
@@ -173,6 +198,9 @@ func (v *Measuring) Worth(row []float64, s decision.Stake) (worth []float64, err
 		}
 		all, with := blend{}, 0.0
 		for numbers, share := range grouped(of.Numbers, of.Shares) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			one := blend{weights: of.Companions}
 			for c, number := range numbers {
 				one.parts = append(one.parts, cases[number])

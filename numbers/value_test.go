@@ -61,7 +61,7 @@ func TestWorthOfKnowing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	worth, err := v.Worth(x.RawRowView(0), units)
+	worth, err := v.Worth(t.Context(), x.RawRowView(0), units)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +77,19 @@ func TestWorthOfKnowing(t *testing.T) {
 	c := units.Choose(all[0])
 	if got := OutcomeWorth(units, all[0], c); math.Abs(got-c.Expected) > 1e-9*c.Expected {
 		t.Errorf("worth of the outcome %v of %v", got, c.Expected)
+	}
+	// The least of this cost is 0, at twice the outcome.
+	twice, err := decision.ParseNumberSpec("costs.yaml", []byte("cost: (action - 2*outcome)*(action - 2*outcome)"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doubled, err := twice.Stake(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = doubled.Choose(all[0])
+	if got := OutcomeWorth(doubled, all[0], c); math.Abs(got-c.Expected) > 1e-6*c.Expected {
+		t.Errorf("worth of the outcome %v of %v where the best action is twice the outcome", got, c.Expected)
 	}
 	stepped, err := decision.ParseNumberSpec("costs.yaml", []byte("{under: 3, over: 1, action: {from: -5, to: 15, step: 1}}"))
 	if err != nil {

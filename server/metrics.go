@@ -12,6 +12,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/service"
 )
 
 // metrics count what the server does. No label takes a value that clients can make up.
@@ -89,6 +90,17 @@ func (m *metrics) observe(x *exchange, took time.Duration) {
 func (m *metrics) count(x *exchange, rows int) {
 	x.rows = rows
 	m.rows.WithLabelValues(x.model, x.route).Add(float64(rows))
+}
+
+// sumNumbers sums what decisions on a number are expected to cost by the model's own costs.
+func (m *metrics) sumNumbers(of *served, costs *decision.NumberCosts, cases []service.NumberCase) {
+	if costs != of.numbers.Costs() {
+		return
+	}
+	sums := m.expected.WithLabelValues(of.name)
+	for i := range cases {
+		sums.Observe(cases[i].Choice.Expected)
+	}
 }
 
 // countActions counts decisions by action. Requests may bring actions of their own,

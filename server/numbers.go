@@ -278,6 +278,9 @@ func (s *Server) eachStake(ctx context.Context, x *exchange, costs *decision.Num
 		case err == nil:
 			err = use(i, stake, at)
 		}
+		if ctx.Err() != nil {
+			return problem.Late(ctx, ctx.Err())
+		}
 		if err != nil {
 			return utilityProblem(err)
 		}
@@ -299,6 +302,9 @@ func (s *Server) decideNumbers(ctx context.Context, x *exchange, m *served, b *b
 		return err
 	}
 	s.metrics.count(x, r.N)
+	if !x.trial() {
+		s.metrics.sumNumbers(m, costs, cases)
+	}
 	s.recordNumbers(x, m, costs, b.Bytes(), ids, cases)
 	text := jsonappend.Text(append(m.begin(), `,"costs":`...), costs.String())
 	if note := d.EdgeNote(); note != "" {
@@ -335,6 +341,9 @@ func (s *Server) inferNumbers(x *exchange, m *served, q *oip.InferRequest) (*inf
 			return nil, err
 		}
 		s.metrics.count(x, r.N)
+		if !x.trial() {
+			s.metrics.sumNumbers(m, d.Costs, cases)
+		}
 		s.recordNumbers(x, m, d.Costs, given, ids, cases)
 		return func(i int) service.Case { return service.Case{Number: &cases[i], Unusual: r.Unusual(i)} }, nil
 	}}, nil

@@ -108,6 +108,10 @@ func TestNumbersOverHTTP(t *testing.T) {
 	if len(again.Decisions) != 8 || description.Kind != "number" {
 		t.Errorf("%+v", again)
 	}
+	line := fmt.Sprintf(`lossep_expected_cost_count{model="demand"} %d`, len(d.Decisions)) // those by the model's own costs
+	if text := ask(s, http.MethodGet, "/metrics", "").Body.String(); !strings.Contains(text, line+"\n") {
+		t.Errorf("the metrics lack %s", line)
+	}
 }
 
 // The outcome is worth all that is expected to be lost; and a column that says much, as the day does, what the model says of
@@ -183,7 +187,7 @@ func TestRecordNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "demand", "_outcomes.jsonl"))
-	if err != nil || !strings.Contains(string(text), `"sold":"31.5"`) || !strings.Contains(string(text), `"sold":"4e1"`) {
+	if err != nil || !strings.Contains(string(text), `"sold":"31.5"`) || !strings.Contains(string(text), `"sold":"40"`) {
 		t.Errorf("%s, %v", text, err)
 	}
 	rows := recordedIn(t, dir, "demand")

@@ -85,7 +85,11 @@ func (s *Server) outcomes(_ context.Context, x *exchange, m *served, b *body) er
 		return problem.Busy("the outcomes were not recorded, as the server cannot write them, and its log says why under the id " + x.id)
 	}
 	for _, o := range all {
-		s.metrics.outcomes.WithLabelValues(m.name, o.Outcome).Inc()
+		label := o.Outcome
+		if m.numbers != nil {
+			label = "number" // a series for each of them would have no end
+		}
+		s.metrics.outcomes.WithLabelValues(m.name, label).Inc()
 	}
 	text, err := json.Marshal(OutcomesResponse{len(all)})
 	if err == nil {
@@ -111,7 +115,7 @@ func (m *served) outcome(text string) (outcome, wrong string) {
 	if err := m.numbers.CheckOutcome(y); err != nil {
 		return "", err.Error()
 	}
-	return text, ""
+	return strconv.FormatFloat(y, 'g', -1, 64), "" // as tables have numbers
 }
 
 // costColumns are those that the model's own costs are made of.

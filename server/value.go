@@ -173,7 +173,7 @@ func (s *Server) valueNumbers(ctx context.Context, x *exchange, m *served, b *bo
 	}
 	worth := make([]*lossep.Worth, len(cases))
 	err = s.eachStake(ctx, x, costs, r, len(cases), func(i int, stake decision.Stake, at func(error) error) (err error) {
-		worth[i], err = v.Value(stake, r.Matrix(i, i+1).RawRowView(0), &cases[i], at)
+		worth[i], err = v.Value(ctx, stake, r.Matrix(i, i+1).RawRowView(0), &cases[i], at)
 		return err
 	})
 	if err != nil {

@@ -42,14 +42,16 @@ func NewNumberValuer(m *numbers.Model, costs *decision.NumberCosts, ask lossep.A
 }
 
 // Value decides a case as Decide does, and values what is asked about it.
-func (v *NumberValuer) Value(stake decision.Stake, x []float64, c *NumberCase, at func(error) error) (*lossep.Worth, error) {
+func (v *NumberValuer) Value(ctx context.Context, stake decision.Stake, x []float64, c *NumberCase, at func(error) error) (*lossep.Worth, error) {
 	if err := v.Decide(stake, c, at); err != nil {
 		return nil, err
 	}
 	worth := &lossep.Worth{Outcome: numbers.OutcomeWorth(stake, c.Distribution, c.Choice)}
 	v.Total += worth.Outcome
 	var err error
-	if worth.Columns, err = v.measuring.Worth(x, stake); err != nil {
+	if worth.Columns, err = v.measuring.Worth(ctx, x, stake); ctx.Err() != nil {
+		return nil, ctx.Err()
+	} else if err != nil {
 		return nil, at(err)
 	}
 	return worth, nil
@@ -87,7 +89,7 @@ func (v *valuingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bo
 		if err != nil {
 			return err
 		}
-		if worth, err = v.Value(stake, row.X, c, row.Located); err != nil {
+		if worth, err = v.Value(ctx, stake, row.X, c, row.Located); err != nil {
 			return err
 		}
 		for k, x := range worth.Columns {

@@ -25,7 +25,7 @@ func (j *job) fit(ctx context.Context) (any, []Tensor, error) {
 		return nil, nil, err
 	}
 	o.Utility = j.spec
-	p, err := lossep.Prepare(j.rows, o)
+	p, err := lossep.PrepareSettled(ctx, j.rows, o)
 	if err != nil {
 		return nil, nil, err
 	}

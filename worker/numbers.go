@@ -174,7 +174,7 @@ func (j *job) valueNumbers(ctx context.Context) (any, []Tensor, error) {
 	}
 	found, tensors, err := j.numberCases(ctx, j.number.Recipe().WithOpen(q.Ask.Columns...), v.Fields(q.Prices), func(i int, x []float64, c *service.Case) (err error) {
 		at := func(err error) error { return numbers.Located(j.rows.Place(i), err) }
-		c.Worth, err = v.Value(stakes[i%len(stakes)], x, c.Number, at)
+		c.Worth, err = v.Value(ctx, stakes[i%len(stakes)], x, c.Number, at)
 		return err
 	})
 	found.Actions = costs.Actions().Choices

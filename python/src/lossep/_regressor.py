@@ -251,7 +251,7 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
             As for ``LossepClassifier.monitor``, which returns the same.
         """
         check_is_fitted(self)
-        columns = cases(self, X)
+        columns = cases(self, X, besides=[time])
         _add_beside(columns, cost_columns)
         if y is not None:
             self._add_outcomes(columns, y)
