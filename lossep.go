@@ -23,7 +23,7 @@
 // (numbers and matrices), gauss (Gaussians seen through linear views), factor (the
 // terms of a model), infer (expectation propagation, its calibration to a utility,
 // and everything to compare it with), kernel and gp (Gaussian processes), decision
-// (what actions are worth), table and recipe (rows of text as numbers) and reactor (the paper's
+// (what actions are worth), table and recipe (rows of text as numbers) and lab (the paper's
 // one-dimensional decision).
 package lossep
 

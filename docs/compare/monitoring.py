@@ -27,6 +27,9 @@ TABLES = {
     "car loan": (nannyml.load_synthetic_car_loan_dataset, "repaid", "0", ["timestamp", "y_pred_proba", "y_pred"]),
     "employment": (nannyml.load_us_census_ma_employment_data, "employed", "0", ["year", "prediction", "predicted_probability"]),
     "multiclass": (nannyml.load_synthetic_multiclass_classification_dataset, "y_true", None, ["timestamp", "y_pred"]),
+    # No choice was made with these two.
+    "home work": (nannyml.load_synthetic_binary_classification_dataset, "work_home_actual", "1", ["timestamp", "period"]),
+    "housing": (nannyml.load_modified_california_housing_dataset, "clf_target", "1", ["timestamp"]),
 }
 
 
@@ -43,7 +46,7 @@ for name, (load, target, positive, drop) in TABLES.items():
     reference, analysis = reference.drop(columns=drop), analysis.drop(columns=drop)
     first, second = reference.iloc[: len(reference) // 2], reference.iloc[len(reference) // 2 :]
     files = {k: FOLDER / f"{k}.csv" for k in ("fit", "reference", "analysis", "decided", "before")}
-    first.sample(ROWS, random_state=1).to_csv(files["fit"], index=False)
+    first.sample(min(ROWS, len(first)), random_state=1).to_csv(files["fit"], index=False)
     second.to_csv(files["reference"], index=False)
     analysis.drop(columns=target).to_csv(files["analysis"], index=False)
     costs = ["--positive", positive, "--cost", "fn=3,fp=1"] if positive else []

@@ -41,7 +41,7 @@ const (
 // Let f be the value at a view, N(m, w) under q, and s the values at the terms,
 // Gaussian given f. With r_i the ratio of term i to its site the exact marginal of f is
 // N(f; m, w)·E[Π_i r_i(s_i) | f], normalised. Without correlations the expectation is
-// Π_i E[r_i | f]; that is the factorised correction. The paired one is in ep_paired.go.
+// Π_i E[r_i | f]; that is the factorised correction. The paired one is in paired.go.
 //
 // The corrected marginal is skewed where the posterior is, and it needs nothing but
 // the fitted sites. What a posterior with heavy tails, as of clutter, has beyond eight
