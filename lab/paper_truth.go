@@ -226,7 +226,7 @@ func gather(x []float64, of []int) []float64 {
 	return g
 }
 
-// TruthCheck compares the truth with a second opinion: the probabilities of one data set
+// TruthCheck compares the truth with another computation of it: the probabilities of one data set
 // by weighted points of the exact posterior, as everywhere, and by NUTS, which share no code
 // beyond the model.
 type TruthCheck struct {

@@ -301,11 +301,7 @@ func (s *Server) decideNumbers(ctx context.Context, x *exchange, m *served, b *b
 	if err := s.decideCases(ctx, x, d, r, cases); err != nil {
 		return err
 	}
-	s.metrics.count(x, r.N)
-	if !x.trial() {
-		s.metrics.sumNumbers(m, costs, cases)
-	}
-	s.recordNumbers(x, m, costs, b.Bytes(), ids, cases)
+	s.doneNumbers(x, m, costs, b.Bytes(), ids, cases)
 	text := jsonappend.Text(append(m.begin(), `,"costs":`...), costs.String())
 	if note := d.EdgeNote(); note != "" {
 		text = jsonappend.Text(append(text, `,"edge":`...), note)
@@ -340,11 +336,7 @@ func (s *Server) inferNumbers(x *exchange, m *served, q *oip.InferRequest) (*inf
 		if err != nil {
 			return nil, err
 		}
-		s.metrics.count(x, r.N)
-		if !x.trial() {
-			s.metrics.sumNumbers(m, d.Costs, cases)
-		}
-		s.recordNumbers(x, m, d.Costs, given, ids, cases)
+		s.doneNumbers(x, m, d.Costs, given, ids, cases)
 		return func(i int) service.Case { return service.Case{Number: &cases[i], Unusual: r.Unusual(i)} }, nil
 	}}, nil
 }

@@ -201,9 +201,19 @@ func (s *Server) record(x *exchange, d *decided) {
 	s.config.Record.Add(b)
 }
 
+// doneNumbers counts and records decisions on outcomes that are numbers, as done does those on categories.
+func (s *Server) doneNumbers(x *exchange, m *served, costs *decision.NumberCosts, body []byte, ids []string, cases []service.NumberCase) {
+	s.metrics.count(x, len(cases))
+	if x.trial() {
+		return
+	}
+	s.metrics.sumNumbers(m, costs, cases)
+	s.recordNumbers(x, m, costs, body, ids, cases)
+}
+
 // recordNumbers is record of decisions on outcomes that are numbers.
 func (s *Server) recordNumbers(x *exchange, m *served, costs *decision.NumberCosts, body []byte, ids []string, cases []service.NumberCase) {
-	if s.config.Record == nil || x.trial() {
+	if s.config.Record == nil {
 		return
 	}
 	schema := m.schema
