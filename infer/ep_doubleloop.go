@@ -91,9 +91,9 @@ func (e *engine) doubleLoop(ctx context.Context) error {
 // the relative error of float64 times the condition of the covariance, which is 1e8 and more for small noise.
 const rounded = 1e-6
 
-// mostEnergies bounds the evaluations of the energy in a descent. Those that converge take a few for each of some dozen
-// steps; terms whose powers below one are far from log-concave can take so many for every step that a search for the
-// kernel of ten rows would take minutes.
+// mostEnergies bounds the evaluations of the energy in a descent: without a bound, terms whose powers below one are far
+// from log-concave took so many for every step that a search for the kernel of ten rows took minutes. The number is a
+// round one, within which the descents of the tests converge.
 const mostEnergies = 1000
 
 // descend runs the double loop from one start.
