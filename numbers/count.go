@@ -87,11 +87,11 @@ func counted(y []float64) *Transform {
 		}
 		sum += v / float64(len(y))
 	}
-	if newSample(y, nil).Quantile(0.5) > mostCount {
-		return nil
-	}
 	return &Transform{Name: "count", Mean: math.Log(sum), Scale: 1}
 }
+
+// many tells whether counts are so large that they are as good as continuous.
+func many(y []float64) bool { return newSample(y, nil).Quantile(0.5) > mostCount }
 
 // counts is the distribution of a count: Poisson or negative binomial with mean e^f, f ~ N(m, v).
 type counts struct {

@@ -85,8 +85,10 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	if low, high := slices.Min(p.Values), slices.Max(p.Values); !(high > low) {
 		return nil, &table.Error{File: t.Name(), ColumnName: p.Recipe.Target.Column, Msg: fmt.Sprintf("the outcome is %v in every row", low), Fix: "name another column, or give rows that differ"}
 	}
-	err := p.splitKernel()
-	if err != nil {
+	if o.Data.Count && o.Recipe == nil && many(p.Values) {
+		return nil, &table.Error{File: t.Name(), ColumnName: p.Recipe.Target.Column, Msg: fmt.Sprintf("more than half of the counts are above %d", mostCount), Fix: "fit them as amounts, which is as good", Ways: []table.Way{{Option: table.WayOutcome, Value: "number"}}}
+	}
+	if err := p.splitKernel(); err != nil {
 		return nil, err
 	}
 	if err := checkMethod(o.Method, p.opt.Induces(p.Len())); err != nil {
@@ -127,6 +129,11 @@ func (p *Problem) check(t *table.Table) error {
 		if math.Abs(y) > lossep.Farthest {
 			return p.refuse(t, i, "correct them, or give them in larger units", "outcomes beyond %g cannot be fitted", lossep.Farthest)
 		}
+		if p.opt.Data.Count && (y < 0 || y != math.Trunc(y)) {
+			at := p.refuse(t, i, "correct it, or fit it as an amount", "%v is no count, which is a whole number from 0 on", y)
+			at.Ways = []table.Way{{Option: table.WayOutcome, Value: "number"}}
+			return at
+		}
 	}
 	return lossep.CheckTraining(t, p.X, p.coding)
 }
@@ -150,7 +157,7 @@ func (p *Problem) noteFractions(t *table.Table) {
 }
 
 // refuse is an error about the outcome of a row.
-func (p *Problem) refuse(t *table.Table, i int, fix, format string, args ...any) error {
+func (p *Problem) refuse(t *table.Table, i int, fix, format string, args ...any) *table.Error {
 	at := t.Place(i)
 	at.ColumnName = p.Recipe.Target.Column
 	return at.Say(fix, format, args...)

@@ -32,6 +32,14 @@ type Shape struct {
 // worthwhile is by how many nats a shape has to be better than a simpler one.
 const worthwhile = 3
 
+// transforms are those that can be tried: of what is said to be a count, that of counts alone.
+func (p *Problem) transforms() []Transform {
+	if p.opt.Data.Count {
+		return []Transform{*counted(p.Values)}
+	}
+	return transforms(p.Values)
+}
+
 // shape chooses the transformation and the noise: by the evidence of one simple kernel or, where effects are to be chosen, by
 // how probable rows that are left out are under effects alone.
 func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err error) {
@@ -45,8 +53,8 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 	rows := search.Sample(p.Len(), shapeRows, p.opt.Seed)
 	x, y := gp.RowsOf(p.X, rows), indices.Take(p.Values, rows)
 	var fault error
-	whole := y
-	if counted(p.Values) != nil {
+	whole, shapes := y, p.transforms()
+	if shapes[0].Name == "count" {
 		// A density could be as high as it likes at counts; that of a count spread evenly over the unit
 		// above it bounds the logarithm of its probability from below.
 		rng := rand.New(rand.NewPCG(p.opt.Seed, 4))
@@ -55,7 +63,7 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 			y[i] += rng.Float64()
 		}
 	}
-	for _, t := range transforms(p.Values) {
+	for _, t := range shapes {
 		y := y
 		if t.Name == "count" {
 			y = whole
@@ -118,11 +126,12 @@ func (p *Problem) shapeOfEffects(ctx context.Context) (best Shape, tried []Shape
 	some := sampled{x: gp.RowsOf(p.X, rows), codes: p.coding.Codes(), seed: p.opt.Seed}
 	y := indices.Take(p.Values, rows)
 	unit := 1.0
-	if counted(p.Values) == nil {
+	shapes := p.transforms()
+	if shapes[0].Name != "count" {
 		unit = unitOf(p.Values)
 	}
 	var fault error
-	for _, t := range transforms(p.Values) {
+	for _, t := range shapes {
 		for _, f := range families(&t) {
 			s := Shape{Transform: t, Noise: f.Name(), Rows: len(rows)}
 			of := &terms{y: t.all(y), weights: indices.Take(p.Weights, rows), family: f}

@@ -41,7 +41,7 @@ func transforms(y []float64) []Transform {
 	for k := range all {
 		all[k].standardise(sorted)
 	}
-	if t := counted(y); t != nil {
+	if t := counted(y); t != nil && !many(y) {
 		all = append([]Transform{*t}, all...)
 	}
 	return slices.DeleteFunc(all, func(t Transform) bool {

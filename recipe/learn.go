@@ -32,6 +32,8 @@ type Options struct {
 	Unsettled bool
 	// Number says that the outcome is a number, and not one of several categories.
 	Number bool
+	// Count says that it is a count, too: a whole number from 0 on.
+	Count bool
 	// Grading says whether outcomes are grades, which have an order.
 	Grading Grading
 

@@ -80,7 +80,7 @@ func (f *Fit) Complete() error {
 		f.Model.MaxRows = lossep.DefaultMaxRows // so that reading ends where fitting would be refused
 	}
 	err := f.Rows.complete()
-	f.Rows.Data.Grading = gradings[f.Outcome]
+	f.Rows.Data.Grading, f.Rows.Data.Count = gradings[f.Outcome], f.Outcome == Count
 	f.Model.Data = f.Rows.Data
 	return err
 }

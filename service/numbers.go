@@ -26,13 +26,17 @@ const (
 	Categories  Outcome = "categories"
 	Ordered     Outcome = "ordered" // categories that have an order
 	Number      Outcome = "number"
+	Count       Outcome = "count" // a number, whole and from 0 on
 )
+
+// Numeric tells whether outcomes of the kind are numbers.
+func (o Outcome) Numeric() bool { return o == Number || o == Count }
 
 func outcomeOption(to *Outcome) *Option {
 	*to = AutoOutcome
 	return &Option{
-		Name: "outcome", Group: Model, Help: "kind of outcome; ordered: grades, in the order of numbers or of {ordered}; auto: number with costs of numbers ({cost=under=15,over=5}) or if the column has many distinct ones, ordered if {ordered} names the target, else categories",
-		Value: choice[Outcome]{to: to, of: []Outcome{AutoOutcome, Categories, Ordered, Number}},
+		Name: "outcome", Group: Model, Help: "kind of outcome; ordered: grades, in the order of numbers or of {ordered}; count: whole numbers from 0 on; auto: number with costs of numbers ({cost=under=15,over=5}) or if the column has many distinct ones, ordered if {ordered} names the target, else categories",
+		Value: choice[Outcome]{to: to, of: []Outcome{AutoOutcome, Categories, Ordered, Number, Count}},
 	}
 }
 
@@ -61,9 +65,9 @@ func (f *Fit) IsNumber(t *table.Table, u *Costs, costs *decision.NumberCosts) (i
 	switch {
 	case (f.Outcome == Categories || f.Outcome == Ordered) && costs != nil:
 		return false, "", optionError("outcome", "the costs are those of numbers; give costs of categories, or {outcome=number}")
-	case f.Outcome == Number && costs == nil && u.given():
+	case f.Outcome.Numeric() && costs == nil && u.given():
 		return false, "", optionError("outcome", "the costs are those of categories; give costs of numbers, such as {cost=under=15,over=5}")
-	case f.Outcome == Number:
+	case f.Outcome.Numeric():
 		return true, "", nil
 	case f.Outcome == Categories || f.Outcome == Ordered:
 		return false, "", nil
@@ -82,7 +86,7 @@ func (f *Fit) IsNumber(t *table.Table, u *Costs, costs *decision.NumberCosts) (i
 // RefuseCodes refuses an outcome that looks like codes, unless somebody said that it is a number. There may
 // be no table yet.
 func (f *Fit) RefuseCodes(t *table.Table) error {
-	if t == nil || f.Outcome == Number {
+	if t == nil || f.Outcome.Numeric() {
 		return nil
 	}
 	if why := recipe.LooksLikeCodes(t, f.Rows.Data); why != "" {

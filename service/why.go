@@ -116,7 +116,7 @@ func (n Naming) Ways(all []table.Way) string {
 var optionOf = map[table.Option]string{
 	table.WayHeader: "header", table.WaySkip: "skip-lines", table.WaySeparator: "separator", table.WayDecimal: "decimal", table.WayEncoding: "encoding",
 	table.WayDates: "dates", table.WayMarkers: "missing-marker", table.WayImpute: "missing", table.WayCategorical: "categorical", table.WayOrdered: "ordered",
-	table.WayDrop: "drop", table.WayTime: "time", table.WayCosts: "use-cost-columns", table.WayID: "id", table.WayScaling: "scaling", table.WayTarget: "target", table.WayPositive: "positive",
+	table.WayDrop: "drop", table.WayTime: "time", table.WayCosts: "use-cost-columns", table.WayID: "id", table.WayScaling: "scaling", table.WayTarget: "target", table.WayPositive: "positive", table.WayOutcome: "outcome",
 	table.WayUnseen: "allow-unseen", table.WayLabelled: "skip-unlabelled",
 	table.WayBytes: "max-bytes", table.WayRows: "max-rows", table.WayCells: "max-cells", table.WayMemory: "max-memory",
 }

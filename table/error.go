@@ -54,6 +54,7 @@ const (
 	WayScaling     Option = "Bends"
 	WayTarget      Option = "Target"
 	WayPositive    Option = "Positive"
+	WayOutcome     Option = "Outcome" // of a fit
 	WayUnseen      Option = "Unseen"
 	WayLabelled    Option = "Labelled" // a method of Table
 	WayBytes       Option = "Bytes"

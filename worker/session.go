@@ -15,7 +15,6 @@ import (
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/report"
-	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
 )
 
@@ -254,7 +253,7 @@ func (j *job) numeric() (bool, error) {
 		return j.number != nil, nil
 	}
 	_, kind, err := fitOptions(j.Options)
-	return kind == service.Number, err
+	return kind.Numeric(), err
 }
 
 // use takes the model of the request, until done is called.

@@ -54,6 +54,16 @@ def test_methods(demand) -> None:
         lossep.LossepRegressor(method="corrected").fit(X, y)
 
 
+def test_counts() -> None:
+    random = np.random.default_rng(4)
+    X = random.uniform(0, 2, size=(40, 1))
+    y = random.poisson(np.exp(X[:, 0]))
+    fitted = lossep.LossepRegressor(outcome="count", kernel="linear + constant").fit(X, y)
+    assert fitted.model_.description["report"]["shape"]["transform"]["name"] == "count"
+    with pytest.raises(ValueError, match=r"is no count.*outcome=.number."):
+        lossep.LossepRegressor(outcome="count").fit(X, y + 0.5)
+
+
 def test_updates(demand) -> None:
     X, y, _ = demand
     half = lossep.LossepRegressor("under=15,over=5", kernel="linear + constant").fit(X[:60], y[:60])

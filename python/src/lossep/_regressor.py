@@ -79,6 +79,8 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         {"from": 0, "to": 200, "step": 5}}``: a formula, and the actions that there are, a range or a list; all numbers
         without it. ``{"costs": {"small van": "40 + 3*max(outcome - 20, 0)", "large van": 90}}``: a formula of the
         outcome for each of some named actions. Columns of X may stand in all of them. Without any, every unit off costs 1.
+    outcome : str
+        ``"number"``, or ``"count"``: whole numbers from 0 on, with Poisson or negative binomial noise.
     kernel : str, optional
         Covariance function in the command's language, such as ``"rbf(ard) + linear"``.
     method : str, optional
@@ -127,6 +129,7 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         self,
         cost: str | Mapping[str, Any] | None = None,
         *,
+        outcome: str = "number",
         kernel: str | None = None,
         method: str | None = None,
         inducing: int | str | None = None,
@@ -147,6 +150,7 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         progress: bool | None = None,
     ) -> None:
         self.cost = cost
+        self.outcome = outcome
         self.kernel = kernel
         self.method = method
         self.inducing = inducing

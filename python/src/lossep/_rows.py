@@ -72,7 +72,7 @@ def training_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Tabl
     if weights is not None:
         _weigh(table, weights, copies=True)
     columns.add_numbers(target, np.asarray(y, dtype=np.float64))
-    table.options.update(target=target, outcome="number")
+    table.options.update(target=target, outcome=estimator.outcome)
     _name_columns(table, estimator)
     return table
 
