@@ -155,7 +155,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"longer", "follow", append(bytes.Clone(model), make([]byte, 8)...)},
 		{"one bit", "checksum", flipped},
 		{"another format", "another kind", change(func(f *safetensors.File) { f.Metadata["format"] = "weights" })},
-		{"later version", `version is "5"`, change(func(f *safetensors.File) { f.Metadata["version"] = "5" })},
+		{"later version", `version is "6"`, change(func(f *safetensors.File) { f.Metadata["version"] = "6" })},
 		{"earlier version", "fit the model again from its table", change(func(f *safetensors.File) { f.Metadata["version"] = "2" })},
 		{"no description", "description", change(func(f *safetensors.File) { delete(f.Metadata, "model") })},
 		{"no recipe", "lacks the recipe", change(func(f *safetensors.File) { f.Metadata["model"] = "{}" })},

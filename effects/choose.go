@@ -47,6 +47,7 @@ func DefaultChoice() Choice {
 // extend pairs that were taken. Of each set of columns the resolution is taken that brings
 // most; sets that bring less than the threshold are left out.
 func (f *Fit) Choose(ctx context.Context, c Choice) error {
+	defer func() { f.trial = nil }()
 	if _, err := f.Run(ctx, c.Passes, c.tolerance(f), c.Trace); err != nil {
 		return err
 	}

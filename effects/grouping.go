@@ -111,6 +111,9 @@ func (g *Grouping) Keys() []int {
 	return keys
 }
 
+// Cells is the number of all cells, whether they occur or not.
+func (g *Grouping) Cells() int { return int(cellsOf(g.Axes)) }
+
 // cellsOf is the number of combinations of the cells of axes.
 func cellsOf(axes []*Axis) float64 {
 	cells := 1.0

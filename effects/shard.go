@@ -19,7 +19,7 @@ type Shard struct {
 	rows  int
 	first int // term of the first row
 	load  func() (*mat.Dense, Terms, error)
-	cells map[*Axis]ids
+	cells map[*Axis]ids     // until effects are looked at
 	ids   map[*Grouping]ids // of families that there are effects of
 }
 
@@ -131,7 +131,7 @@ func (s *Shard) numbers(g *Grouping) (ids, error) {
 	return id, nil
 }
 
-// hold are the groups of all families, and of no others any more.
+// hold are the groups of all families. Others, and the cells that groups are made of, are let go.
 func (s *Shard) hold(set Set) ([]ids, error) {
 	all, of := make([]ids, len(set)), make(map[*Grouping]ids, len(set))
 	for j, e := range set {
@@ -142,6 +142,7 @@ func (s *Shard) hold(set Set) ([]ids, error) {
 		of[e.Grouping] = all[j]
 	}
 	s.ids = of
+	clear(s.cells)
 	return all, nil
 }
 

@@ -58,8 +58,7 @@ func (t LookTask) Do(s *Shard, found *Found) error {
 			parts[task] = sum
 		}
 	})
-	found.empty()
-	found.Value = floats.Sum(parts)
+	*found = Found{Value: floats.Sum(parts)} // sums of candidates may have taken much more room than those of effects
 	return nil
 }
 

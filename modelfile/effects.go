@@ -1,8 +1,10 @@
 package modelfile
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -60,8 +62,8 @@ func Updated(all []Effects, set effects.Set) []Effects {
 	return all
 }
 
-// Effects in the model file: those of family j are the tensors effects.j.cells, the numbers of the
-// combinations of cells that occur, effects.j.mean and effects.j.variance, one number for each of
+// Effects in the model file: those of family j are the tensors effects.j.cells, the
+// combinations of cells that occur (see occurring), effects.j.mean and effects.j.variance, one number for each of
 // them, or for each of several outcomes a row of them; and effects.j.cuts.k, where the k-th of its columns is cut, if that is a number. A family
 // of numbers of rows has these as effects.j.rows, and means and variances for each class of them.
 //
@@ -72,13 +74,11 @@ func Updated(all []Effects, set effects.Set) []Effects {
 func addEffects(f *safetensors.File, set effects.Set) {
 	for j, e := range set {
 		name := effectsName(j)
-		var cells, rows []int64
-		for _, k := range e.Keys() {
-			cells = append(cells, int64(k))
-		}
+		var rows []int64
 		for _, n := range e.Rows {
 			rows = append(rows, int64(n))
 		}
+		cells := occurring(e.Keys(), e.Cells())
 		f.AddInts(name+"cells", cells, len(cells))
 		if e.Rows != nil {
 			f.AddInts(name+"rows", rows, len(rows))
@@ -90,6 +90,54 @@ func addEffects(f *safetensors.File, set effects.Set) {
 			}
 		}
 	}
+}
+
+// occurring are the combinations of so many that occur: a bit for each of all, 64 to a number, the lowest first, or the numbers of those
+// that occur, whichever is shorter.
+func occurring(keys []int, all int) []int64 {
+	if words := wordsOf(len(keys), all); words > 0 {
+		set := make([]int64, words)
+		for _, k := range keys {
+			set[k>>6] |= 1 << (k & 63)
+		}
+		return set
+	}
+	cells := make([]int64, len(keys))
+	for i, k := range keys {
+		cells[i] = int64(k)
+	}
+	return cells
+}
+
+// wordsOf is how many numbers of 64 bits each there are for combinations of which so many occur, 0 where their own numbers are fewer.
+func wordsOf(occur, all int) int {
+	if words := (all + 63) / 64; words <= occur {
+		return words
+	}
+	return 0
+}
+
+// occurring reads them; there are as many as said.
+func (r *Reader) occurring(name string, occur, all int) ([]int, error) {
+	words := wordsOf(occur, all)
+	numbers, err := r.ints(name, cmp.Or(words, occur))
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]int, 0, occur)
+	for i, n := range numbers {
+		if words == 0 {
+			keys = append(keys, int(n))
+			continue
+		}
+		for w := uint64(n); w != 0; w &= w - 1 {
+			keys = append(keys, i<<6+bits.TrailingZeros64(w))
+		}
+	}
+	if len(keys) != occur {
+		return nil, fmt.Errorf("%s has %d combinations in place of %d", name, len(keys), occur)
+	}
+	return keys, nil
 }
 
 // addMoments adds what is known of the effects of a family.
@@ -194,13 +242,13 @@ func (r *Reader) family(name string, s Effects, functions, points int) (*effects
 		}
 		family, axes = append(family, effects.Part{Column: c.Entry, Bins: c.Bins}), append(axes, a)
 	}
-	cells, err := r.ints(name+"cells", s.Cells)
+	all := 1
+	for _, c := range s.Columns {
+		all *= c.Cells
+	}
+	keys, err := r.occurring(name+"cells", s.Cells, all)
 	if err != nil {
 		return nil, err
-	}
-	keys := make([]int, s.Cells)
-	for i, k := range cells {
-		keys[i] = int(k)
 	}
 	var rows []uint32
 	if s.Counts {

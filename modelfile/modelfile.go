@@ -18,7 +18,7 @@ import (
 const (
 	format = "lossep model"
 	// Version is that of the description in docs/research/model-file.md.
-	Version = "4"
+	Version = "5"
 	// outcomeNumber is what files of outcomes that are numbers have beside their format.
 	outcomeNumber = "number"
 )
