@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/recipe"
@@ -19,6 +20,7 @@ import (
 // AuditOptions say how decisions are tested.
 type AuditOptions struct {
 	Folds int          // of a cross-validation
+	Time  string       // the column of times, each fold decided by a model of what was before; empty for folds at random
 	Test  *table.Table // cases that nothing is learned from, in place of folds; nil for none
 	// Methods are those that cases are decided by as well, with the same kernel and noise.
 	Methods []lossep.Method
@@ -51,6 +53,12 @@ type way struct {
 
 // RunAudit fits models and decides cases that they have not seen.
 func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *decision.NumberCosts, a AuditOptions) (*Audit, error) {
+	if a.Time != "" && a.Test != nil {
+		return nil, inputf("time", "a time column and a test set exclude each other; give one of them")
+	}
+	if a.Time != "" && len(o.Data.Features) == 0 {
+		o.Data.Drop = append(slices.Clone(o.Data.Drop), a.Time)
+	}
 	whole, err := Prepare(t, o, costs)
 	if err != nil {
 		return nil, err
@@ -68,7 +76,7 @@ func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *deci
 		return nil, inputf("prediction", "actions have names here, and a column of numbers is none of them; leave it out")
 	}
 	run := &auditing{opt: a, options: o, named: make(map[string]int)}
-	out := &Audit{Outcome: whole.Recipe.Target.Column, Costs: whole.Costs.String(), Seed: o.Seed, Currency: a.Currency, Groups: o.Data.Groups, Recipe: whole.Recipe.Describe(), Notes: whole.Notes, Choices: whole.Costs.Actions().Choices}
+	out := &Audit{Outcome: whole.Recipe.Target.Column, Costs: whole.Costs.String(), Seed: o.Seed, Currency: a.Currency, Groups: o.Data.Groups, Time: a.Time, Recipe: whole.Recipe.Describe(), Notes: whole.Notes, Findings: whole.Findings, Choices: whole.Costs.Actions().Choices}
 	if a.Test != nil {
 		out.Test = a.Test.Name()
 		err = run.part(ctx, whole, a.Test)
@@ -77,13 +85,13 @@ func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *deci
 			return nil, inputf("folds", "%d are more than the %d rows", a.Folds, t.Len())
 		}
 		out.Folds = a.Folds
-		var parts [][]int
-		if parts, err = folds(t, o, a.Folds); err != nil {
+		var splits []compare.Split
+		if splits, err = a.splits(t, o); err != nil {
 			return nil, err
 		}
-		for k, test := range parts {
+		for k, s := range splits {
 			whole.tell(fmt.Sprintf("fold %d of %d", k+1, a.Folds), 0, 0)
-			if err = run.fold(ctx, whole, t, test); err != nil {
+			if err = run.fold(ctx, whole, t, s); err != nil {
 				break
 			}
 		}
@@ -95,8 +103,9 @@ func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *deci
 	return out, run.finish(out)
 }
 
-// folds divides rows into parts at random, and leaves groups together.
-func folds(t *table.Table, o lossep.Options, k int) ([][]int, error) {
+// splits divides rows into those that models are fitted to and those that they decide: by time, or at
+// random. A group is never in both.
+func (a *AuditOptions) splits(t *table.Table, o lossep.Options) ([]compare.Split, error) {
 	groups := make([]string, t.Len())
 	for i := range groups {
 		groups[i] = fmt.Sprint(i)
@@ -107,6 +116,28 @@ func folds(t *table.Table, o lossep.Options, k int) ([][]int, error) {
 			return nil, err
 		}
 	}
+	if a.Time != "" {
+		times, err := t.Times(a.Time, o.Data.Dates)
+		if err != nil {
+			return nil, err
+		}
+		splits, err := compare.Rolling(times, a.Folds)
+		if err != nil {
+			return nil, inputf("folds", "%v", err)
+		}
+		for k, s := range splits {
+			decided := make(map[string]bool)
+			for _, i := range s.Test {
+				decided[groups[i]] = true
+			}
+			splits[k].Train = slices.DeleteFunc(s.Train, func(i int) bool { return decided[groups[i]] })
+			if len(splits[k].Train) == 0 {
+				return nil, inputf("groups", "every group before fold %d by %q has rows in it, which leaves no rows to fit; leave out one of the two columns", k+1, a.Time)
+			}
+		}
+		return splits, nil
+	}
+	k := a.Folds
 	names := slices.Compact(slices.Sorted(slices.Values(groups)))
 	if len(names) < k {
 		return nil, inputf("folds", "%d are more than the %d groups", k, len(names))
@@ -119,18 +150,12 @@ func folds(t *table.Table, o lossep.Options, k int) ([][]int, error) {
 	for i, g := range groups {
 		parts[of[g]] = append(parts[of[g]], i)
 	}
-	return parts, nil
+	return compare.Splits(parts), nil
 }
 
-// fold learns from all rows but some, and decides those.
-func (a *auditing) fold(ctx context.Context, whole *Problem, t *table.Table, test []int) error {
-	var rest []int
-	for i := range t.Len() {
-		if _, out := slices.BinarySearch(test, i); !out {
-			rest = append(rest, i)
-		}
-	}
-	train, o := t.Subset(rest), a.options
+// fold fits a model to some rows, and decides others.
+func (a *auditing) fold(ctx context.Context, whole *Problem, t *table.Table, s compare.Split) error {
+	train, o := t.Subset(s.Train), a.options
 	var err error
 	if o.Recipe, err = whole.Recipe.Refit(train); err != nil {
 		return err
@@ -139,7 +164,7 @@ func (a *auditing) fold(ctx context.Context, whole *Problem, t *table.Table, tes
 	if err != nil {
 		return err
 	}
-	return a.part(ctx, p, t.Subset(test))
+	return a.part(ctx, p, t.Subset(s.Test))
 }
 
 // part decides the cases of a table by a model of a problem, and by what it is compared with.

@@ -108,3 +108,37 @@ func TestConstantOfDifferentCosts(t *testing.T) {
 		t.Errorf("it costs %v, and %v is possible", got, least)
 	}
 }
+
+// Forward-chaining splits: a fold is decided by rows that are all before it, and by none of its groups.
+func TestSplitsByTime(t *testing.T) {
+	cases := sold(t, true)
+	o := lossep.Options{}
+	o.Data.Groups = "g" // four rows in a row
+	times, err := cases.Floats("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := AuditOptions{Folds: 3, Time: "x"}
+	splits, err := a.splits(cases, o)
+	if err != nil || len(splits) != a.Folds {
+		t.Fatal(len(splits), err)
+	}
+	tested := 0
+	for _, s := range splits {
+		tested += len(s.Test)
+		for _, i := range s.Train {
+			for _, j := range s.Test {
+				if times[i] >= times[j] || i/4 == j/4 {
+					t.Errorf("row %d of group %d at %v teaches row %d of group %d at %v", i, i/4, times[i], j, j/4, times[j])
+				}
+			}
+		}
+	}
+	if want := 60 * 3 / 4; tested < want-4 || tested > want+4 { // parts of about as many rows, the first decides nothing
+		t.Errorf("%d rows decided; want about %d", tested, want)
+	}
+	a.Folds = 60
+	if _, err := a.splits(cases, o); err == nil || !strings.Contains(err.Error(), "folds") {
+		t.Errorf("60 folds of 60 rows: %v", err)
+	}
+}

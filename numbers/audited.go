@@ -9,6 +9,7 @@ import (
 	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/table"
 )
 
 // Audit is what decisions cost in cases that the model had not seen.
@@ -17,6 +18,7 @@ type Audit struct {
 	Independent int    `json:"independent"` // units of the intervals: groups, or cases
 	Folds       int    `json:"folds,omitempty"`
 	Groups      string `json:"groups,omitempty"`
+	Time        string `json:"time,omitempty"` // the column of forward-chaining splits
 	Test        string `json:"test,omitempty"` // the table that was decided, if another
 	Outcome     string `json:"outcome"`        // the column
 	Costs       string `json:"costs"`
@@ -33,9 +35,10 @@ type Audit struct {
 	// Choices are the names of actions that are no numbers.
 	Choices []string `json:"choices,omitempty"`
 
-	Recipe    []string    `json:"-"`
-	Decisions []CostCase  `json:"-"` // all cases, in the order in which they were decided
-	Actions   [][]float64 `json:"-"` // of every method
+	Recipe    []string       `json:"-"`
+	Findings  table.Findings `json:"-"` // those of Notes that suggest an option
+	Decisions []CostCase     `json:"-"` // all cases, in the order in which they were decided
+	Actions   [][]float64    `json:"-"` // of every method
 }
 
 // AuditedModel is the model of a fold.

@@ -16,6 +16,9 @@ import (
 // subtitle says which cases were decided, and by what.
 func (r *NumberAudit) subtitle() string {
 	by := fmt.Sprintf("each decided by a model fitted without it, in %d folds", r.Folds)
+	if r.Time != "" {
+		by = fmt.Sprintf("each decided by a model fitted to the rows before it by %s, in %d folds", r.Time, r.Folds)
+	}
 	if r.Test != "" {
 		by = "decided by a model fitted to " + r.Data
 	} else if r.Groups != "" {

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ func NewAudit() *Audit {
 	o.Folds, o.Repeats, o.References = audit.DefaultFolds, 1, 1
 	a.Options = append(a.Options, Options{
 		{Name: "methods", Group: Testing, Help: "inference methods to compare (default: all)", Value: newList(&a.methods, "A,B,C")},
-		{Name: "folds", Group: Testing, Help: "number of cross-validation folds", Value: whole{&o.Folds, 2}},
+		{Name: "folds", Group: Testing, Help: "number of cross-validation folds", Shown: fmt.Sprintf("%d, or %d if the outcome is a number", audit.DefaultFolds, numberFolds), Value: whole{&o.Folds, 2}},
 		{Name: "repeats", Group: Testing, Help: "repetitions of the cross-validation", Value: whole{&o.Repeats, 1}},
 		{Name: "time", Group: Testing, Help: "time column: forward-chaining splits (excluded from features)", Value: text{&o.Time, "COLUMN"}},
 		{Name: "by", Group: Testing, Help: "report results separately by this column", Value: text{&o.By, "COLUMN"}},
@@ -73,6 +74,9 @@ func (a *Audit) Complete() error {
 	return nil
 }
 
+// numberFolds is the default for outcomes that are numbers, where each fold searches for a transformation, too.
+const numberFolds = 5
+
 // measured is an option in the group of those about how decisions are measured.
 func measured(o *Option) *Option {
 	o.Group = Testing
@@ -90,8 +94,8 @@ func (a *Audit) OfNumbers(u *Costs, costs *decision.NumberCosts) (bool, error) {
 		return false, err
 	}
 	if !a.Options.Given("folds") {
-		a.Audit.Folds = 5 // each searches for a transformation and a kernel
+		a.Audit.Folds = numberFolds
 	}
 	return true, a.Options.refuse("it is for outcomes that are categories; leave it out",
-		"repeats", "time", "by", "capacity", "per", "probability", "recalibrate", "references")
+		"repeats", "by", "capacity", "per", "probability", "recalibrate", "references")
 }

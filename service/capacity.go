@@ -30,7 +30,7 @@ func (c *Capacity) Limit() *Option {
 func (c *Capacity) Periods() Options {
 	return Options{
 		{Name: "per", Group: Basics, Help: "apply {capacity} per hour, day, week or month of the {time} column, or per value of a column", Shown: "all cases together", Value: text{&c.Per, "day|COLUMN"}},
-		{Name: "time", Group: Basics, Help: "the column of times that {per} divides", Value: text{&c.Time, "COLUMN"}},
+		{Name: "time", Group: Basics, Help: "time column, for {per}", Value: text{&c.Time, "COLUMN"}},
 	}
 }
 

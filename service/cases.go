@@ -132,7 +132,7 @@ type Costs struct {
 // Options are those of the costs, which they are bound to.
 func (u *Costs) Options() Options {
 	return Options{
-		{Name: "cost", Group: Basics, CommandOf: true, Help: "costs of false negatives and false positives, such as fn=5,fp=1 or fn=0.6*amount+10,fp=1; quote other column names with backticks", Value: text{&u.Line, "COSTS"}},
+		{Name: "cost", Group: Basics, CommandOf: true, Help: "costs of false negatives and false positives, such as fn=5,fp=1 or fn=0.6*amount+10,fp=1 (quote other column names with backticks); if the outcome is a number, cost of each unit too little and too much, such as under=15,over=5", Value: text{&u.Line, "COSTS"}},
 		{Name: "utility", Group: Basics, CommandOf: true, Help: "YAML file of outcomes, actions, and their costs or utilities", Value: text{&u.File, "FILE"}},
 		{Name: "cost-matrix", Group: Basics, CommandOf: true, Help: "CSV file of costs: a header with the outcomes, and one row per action", Value: text{&u.Matrix, "FILE"}},
 	}

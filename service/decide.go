@@ -33,7 +33,7 @@ type Decide struct {
 func NewDecide() *Decide {
 	d := new(Decide)
 	d.Options = append(append(append(append(d.Costs.Options(), d.Cases.options("decisions", "saving")...), d.Asked()...), d.Capacity.Periods()...),
-		&Option{Name: "only", Group: Basics, CommandOf: true, Help: "output only the rows with this action, such as refuse; the summary is of all", Value: text{&d.Only, "ACTION"}},
+		&Option{Name: "only", Group: Basics, CommandOf: true, Help: "output only rows with this action, such as refuse; the summary is of all rows", Value: text{&d.Only, "ACTION"}},
 		&Option{Name: "probability", Group: Basics, CommandOf: true, Help: "column of probabilities to use instead of a model; with more than two outcomes, the prefix NAME of columns NAME_OUTCOME", Value: text{&d.Probability, "COLUMN"}},
 	)
 	return d

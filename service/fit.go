@@ -31,7 +31,7 @@ func NewFit() *Fit {
 // saving are the options of what becomes of the model, which an audit does not keep.
 func (f *Fit) saving() Options {
 	return Options{
-		{Name: "no-examples", Group: Model, Help: "keep no training rows as they were read; otherwise the model file has a few, for people to try it on", Value: toggle{&f.Model.NoExamples}},
+		{Name: "no-examples", Group: Model, Help: "store no training rows in the model file; otherwise it has a few, as examples to try it on", Value: toggle{&f.Model.NoExamples}},
 		{Name: "no-save", Group: Model, CommandOf: true, Help: "do not write the model to a file", Value: toggle{&f.NoSave}},
 	}
 }
@@ -143,10 +143,10 @@ type Update struct {
 func NewUpdate() *Update {
 	u := new(Update)
 	u.Options = append(Options{
-		{Name: "half-life", Group: Basics, Help: "the number of new rows after which what the rows before them told counts half as much (default: it always counts)", Value: number{&u.Model.HalfLife}},
-		{Name: "refit-kernel", Group: Basics, Help: "search for the kernel's hyperparameters anew, from those of the model, with all its rows", Value: toggle{&u.Model.RefitKernel}},
-		{Name: "forget", Group: Basics, CommandOf: true, Help: "a table of rows to take away, as they stood in the table that the model was fitted to", Value: text{&u.Forget, "FILE"}},
-		{Name: "ids", Group: Basics, CommandOf: true, Help: "identifiers of the rows of {forget} to take away, such as c17,c18 (default: all of them)", Value: ListOf(&u.Model.IDs, "A,B,C")},
+		{Name: "half-life", Group: Basics, Help: "number of new rows after which earlier rows count half as much (default: earlier rows keep their weight)", Value: number{&u.Model.HalfLife}},
+		{Name: "refit-kernel", Group: Basics, Help: "optimise the kernel's hyperparameters again on all rows, starting from those of the model", Value: toggle{&u.Model.RefitKernel}},
+		{Name: "forget", Group: Basics, CommandOf: true, Help: "table of rows to remove, as they were in the training table", Value: text{&u.Forget, "FILE"}},
+		{Name: "ids", Group: Basics, CommandOf: true, Help: "identifiers of the rows of {forget} to remove, such as c17,c18 (default: all its rows)", Value: ListOf(&u.Model.IDs, "A,B,C")},
 	}, u.Table.Options()...)
 	return u
 }

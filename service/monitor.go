@@ -38,14 +38,14 @@ type Monitor struct {
 func NewMonitor() *Monitor {
 	q := &Monitor{Watch: monitor.Options{Level: monitor.DefaultLevel, Tolerance: monitor.DefaultTolerance}, Window: "week"}
 	q.Options = append(Options{
-		{Name: "time", Group: Basics, Help: "the column of the times of decisions (default: cases are in order, and windows are numbers of cases)", Value: text{&q.Time, "COLUMN"}},
-		{Name: "window", Group: Basics, Help: "what is looked at together: hour, day, week, month, or a number of cases", Value: text{&q.Window, "WINDOW"}},
-		{Name: "outcomes", Group: Basics, CommandOf: true, Help: "a table of outcomes that became known later, with the columns of the identifier and of the outcome; of several for a case the last counts", Value: text{&q.Outcomes, "FILE"}},
-		{Name: "id", Group: Basics, Help: "the column that names cases, to find their outcomes by", Value: text{&q.ID, "COLUMN"}},
-		{Name: "reference", Group: Basics, CommandOf: true, Help: "a table of cases with outcomes that the model was not fitted to, to compare with (default: training rows, each predicted without it)", Value: text{&q.Reference, "FILE"}},
-		{Name: "level", Group: Basics, Help: "the probability of a false alarm, ever, however often one looks; and that of an interval to miss", Value: number{&q.Watch.Level}},
-		{Name: "tolerance", Group: Basics, Help: "by how much costs may rise without an alarm, relative to those of the reference, such as 0.1 or 10%", Value: share{&q.Watch.Tolerance}},
-		{Name: "dates", Group: Columns, Help: "the order of dates such as 03/04/2025, which could be either", Value: choice[table.DateOrder]{to: &q.dates, of: []table.DateOrder{table.DayFirst, table.MonthFirst}}},
+		{Name: "time", Group: Basics, Help: "column with the time of each decision (default: rows are in order of time, and windows are numbers of cases)", Value: text{&q.Time, "COLUMN"}},
+		{Name: "window", Group: Basics, Help: "length of a window: hour, day, week, month, or a number of cases", Value: text{&q.Window, "WINDOW"}},
+		{Name: "outcomes", Group: Basics, CommandOf: true, Help: "table of outcomes that became known later, with the identifier and the outcome; if a case has several, the last counts", Value: text{&q.Outcomes, "FILE"}},
+		{Name: "id", Group: Basics, Help: "identifier column, which joins cases and {outcomes}", Value: text{&q.ID, "COLUMN"}},
+		{Name: "reference", Group: Basics, CommandOf: true, Help: "table of cases with outcomes to compare with, not used in training (default: training rows, each predicted by leaving it out)", Value: text{&q.Reference, "FILE"}},
+		{Name: "level", Group: Basics, Help: "probability of a false alarm over the whole time, however often monitor is run; intervals have the coverage 1 − this", Value: number{&q.Watch.Level}},
+		{Name: "tolerance", Group: Basics, Help: "relative increase of the cost that is no alarm, such as 0.1 or 10%", Value: share{&q.Watch.Tolerance}},
+		{Name: "dates", Group: Columns, Help: "how to read ambiguous dates such as 03/04/2025", Value: choice[table.DateOrder]{to: &q.dates, of: []table.DateOrder{table.DayFirst, table.MonthFirst}}},
 	}, q.Table.Options()...)
 	return q
 }

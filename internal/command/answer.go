@@ -131,10 +131,10 @@ func writeSummary(w io.Writer, lines []string) error {
 func newPredict() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "predict model new.csv",
-		Short: "Predict outcome probabilities",
+		Short: "Predict outcomes: probabilities, or mean and quantiles of a number",
 		Long: `Print the id, the mean and variance of the latent function and the probability of the positive
 outcome for each row of a table; with more than two outcomes, the probability of each
-(columns probability_OUTCOME). The id is the --id column, or the line of the file.
+(columns probability_OUTCOME); if the outcome is a number, its mean and quantiles. The id is the --id column, or the line of the file.
 Column unusual names columns with out-of-range values, unseen categories, or gaps where training had
 none. The output format
 (CSV, Parquet, JSON Lines, Excel) follows the extension of -o. Columns may be in any order if

@@ -39,14 +39,15 @@ func newAudit(place *Place) *cobra.Command {
 		Short: "Estimate the cost of decisions by cross-validation",
 		Long: `Answer five questions from a table of past cases: what will these decisions cost, is this the
 best that can be done, can the probabilities be trusted, does using the costs help, and does
-loss calibration matter?
+loss calibration matter? If the outcome is a number: what will these actions cost, compared with
+constant actions, quantiles and quantile regression, and do predictive intervals have their coverage?
 
 Each case is decided by a model fitted without it (stratified cross-validation; preprocessing and
 hyperparameters are refitted on each training fold), and realised costs are compared across
 inference methods and baselines. The output folder gets index.html, a self-contained report
 whose summary prints on one page, figures (SVG, PNG), tables (CSV) and results.json. An existing
 audit in the folder is replaced. After an interruption the same command resumes with the
-finished folds.
+finished folds (unless the outcome is a number).
 
 --groups keeps the rows of one patient or customer in one fold, --time uses forward-chaining
 splits, and --test evaluates on a held-out table.
@@ -215,7 +216,7 @@ func readTest(c *cobra.Command, rows *pastCases, test string, learned, also []st
 func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.NumberCosts, test, path, out string, as format) error {
 	rows, o := &pastCases{Rows: &request.Rows}, request.Audit.Fit
 	o.MaxMemory, o.Progress = maxMemory(c), progress(c.ErrOrStderr())
-	also := slices.Clone(request.Predictions)
+	also := append(slices.Clone(request.Predictions), request.Audit.Time)
 	if costs != nil {
 		also = append(also, costs.Columns()...)
 	}
@@ -228,7 +229,7 @@ func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.Numb
 	}
 	decideCodes(&o, t)
 	o.Data.Drop = append(slices.Clone(o.Data.Drop), request.Predictions...)
-	a := numbers.AuditOptions{Folds: request.Audit.Folds, Methods: request.Audit.Methods, Predictions: request.Predictions, Currency: request.Audit.Currency, CasesPerYear: request.Audit.CasesPerYear}
+	a := numbers.AuditOptions{Folds: request.Audit.Folds, Time: request.Audit.Time, Methods: request.Audit.Methods, Predictions: request.Predictions, Currency: request.Audit.Currency, CasesPerYear: request.Audit.CasesPerYear}
 	if test != "" {
 		if a.Test, err = readTest(c, rows, test, []string{path}, also); err != nil {
 			return err
@@ -244,6 +245,7 @@ func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.Numb
 	if err != nil {
 		return err
 	}
+	result.Notes = service.Naming(service.Flags).Notes(result.Notes, result.Findings)
 	found := report.NewNumberAudit(report.Origin{MadeBy: auditSignature, Versions: versions()}, filepath.Base(t.Name()), result)
 	if err := folder.replace(found.Files, false); err != nil {
 		return err

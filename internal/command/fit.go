@@ -35,18 +35,20 @@ func newFit(place *Place) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fit train.csv --target COLUMN --cost fn=5,fp=1 [-o model.lossep]",
 		Short: "Fit a model to a table",
-		Long: `Fit a Gaussian-process classifier to a table of past cases, one per row. The outcome is the
-target column; with more than two values, the model is multiclass. The table is CSV (any
+		Long: `Fit a Gaussian-process model to a table of past cases, one per row. The outcome is the target
+column: two or more categories, ordered grades, or a number (--outcome). The table is CSV (any
 separator), Excel, JSON Lines, Parquet or a folder of Parquet files; CSV may be compressed
 (.gz, .bz2), and - is standard input.
 
 Costs are part of the model: with --cost fn=5,fp=1 a false negative costs 5 and a false
-positive 1. --utility (YAML) and --cost-matrix (CSV) define any number of actions. How the table
+positive 1; if the outcome is a number, --cost under=15,over=5 is the cost of each unit too little
+and too much. --utility (YAML) and --cost-matrix (CSV) define any number of actions. How the table
 was read is printed on standard error first. Without -o the model is written to train.lossep in
 the current folder (--no-save to disable). A fit of many rows writes checkpoints to
 model.lossep.unfinished; after an interruption the same command resumes from there.`,
 		Example: `  lossep fit train.csv --target class --positive bad --cost fn=5,fp=1 -o model.lossep
   lossep fit train.csv --cost fn=0.6*amount,fp=1 --kernel 'rbf(ard) + linear'
+  lossep fit demand.csv --target sold --cost under=15,over=5
   lossep fit --example`,
 		Args: needArguments("the table of past cases"),
 	}

@@ -28,9 +28,9 @@ func newMCP() *cobra.Command {
 		Use:   "mcp FILE…",
 		Short: "Offer files to a language model as tools (Model Context Protocol)",
 		Long: `Serve the Model Context Protocol over standard input and output, with the tools audit, decide, explain,
-value and monitor. Models (.lossep), costs (.yaml, .yml) and tables, or folders of them, are those that are
-given here, by the last part of their names; nothing else is read, no link in a folder and no pipe or device either, and
-nothing is written. The arguments of the tools are the options of the commands.`,
+value and monitor. The tools read only the files given here: models (.lossep), costs (.yaml, .yml),
+tables, and folders of them, each known by the last part of its path. Links, pipes and devices in a folder are
+not followed, and nothing is written. The arguments of the tools are the options of the commands.`,
 		Example: `  lossep mcp model.lossep costs.yaml new.csv past.csv
   lossep mcp model.lossep decisions/model decisions/model/_outcomes.jsonl`,
 		Args: func(c *cobra.Command, args []string) error {

@@ -35,20 +35,18 @@ func newMonitor() *cobra.Command {
 	q := &monitorRequest{Monitor: service.NewMonitor()}
 	c := &cobra.Command{
 		Use:   "monitor model.lossep new.csv [--outcomes later.csv] --time COLUMN --window week",
-		Short: "Watch what decisions cost, before and after outcomes are known",
-		Long: `Decide the cases of a table by a model, window by window, and state what the decisions are expected
-to cost, with an interval that allows for chance, for calibration and for cases that differ from those
-of the past; which columns moved, and what that costs. Where outcomes are known, in the table or in
-another one (--outcomes, by --id), the realised cost stands beside it, and evidence is gathered that
-decisions cost more than estimated.
+		Short: "Estimate what decisions cost over time, before and after outcomes are known",
+		Long: `Estimate the cost of a model's decisions in each window of time, before outcomes are known. The
+95 % interval (--level) allows for chance, for calibration and for drift of the features. Columns that
+drifted are listed with their effect on the cost. Where outcomes are known, in the table or in
+another one (--outcomes, joined by --id), the realised cost is shown beside the estimate and
+tested against it.
 
-An alarm is for costs that rise by more than --tolerance. It is false with a probability of at most
---level, however often one looks: run this every day. The exit code is 3 where there is one, and 0
-where not. --out writes a page, figures and tables to a folder, and --metrics a file in the text
-format of Prometheus.
+An alarm means that the cost rose by more than --tolerance. The probability of a false alarm is at
+most --level over the whole time, even if monitor is run every day. The exit status is 3 if there is
+an alarm, else 0.
 
-Options of the file are for all tables that are given, but --skip-lines for that of the new cases only:
-those of --outcomes and --reference have to begin with the names of the columns, and end with a row.`,
+Options under "Table file" apply to all tables, except --skip-lines, which applies to the new cases only.`,
 		Example: `  lossep monitor model.lossep new.parquet --time decided_at --window week
   lossep monitor model.lossep new.csv --outcomes later.csv --id case --time decided_at --window day --out watch
   lossep monitor model.lossep new.csv --window 5000 --metrics /var/lib/node_exporter/lossep.prom`,
@@ -56,8 +54,8 @@ those of --outcomes and --reference have to begin with the names of the columns,
 	}
 	addOptions(c.Flags(), q.Options)
 	addOwn(c.Flags(), service.Options{
-		{Name: "out", Group: service.Basics, Help: "folder to write a page, figures and tables to (default: none)", Value: service.TextOf(&q.out, "DIR")},
-		{Name: "metrics", Group: service.Basics, Help: "file to write the last window to, for Prometheus", Value: service.TextOf(&q.metrics, "FILE")},
+		{Name: "out", Group: service.Basics, Help: "output folder for a page, figures and tables (default: none)", Value: service.TextOf(&q.out, "DIR")},
+		{Name: "metrics", Group: service.Basics, Help: "file for the metrics of the last window, in the text format of Prometheus", Value: service.TextOf(&q.metrics, "FILE")},
 		basic(formatOption(&q.format, "output format")),
 	})
 	c.RunE = q.run

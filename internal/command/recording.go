@@ -18,10 +18,10 @@ type recording struct {
 func (r *recording) options() service.Options {
 	r.full = "drop"
 	return service.Options{
-		{Name: "record", Help: "a folder to record decisions and outcomes in, for monitor to read; decisions are on the disk after " + record.Interval.String() + " (default: nothing is recorded)", Value: service.TextOf(&r.dir, "FOLDER")},
-		{Name: "record-full", Help: "what to do where decisions come faster than they are written: drop, which is counted in the metrics, or block", Value: service.ChoiceOf(&r.full, "drop", "block")},
-		{Name: "record-without", Help: "columns that are not recorded, such as age,postcode", Value: service.ListOf(&r.without, "A,B,C")},
-		{Name: "record-keep", Help: "for how many days decisions and outcomes are kept, such as 90 (default: for ever)", Value: service.WholeOf(&r.days, 1)},
+		{Name: "record", Help: "folder to record decisions and outcomes in, for monitor; decisions are written to disk within " + record.Interval.String() + " (default: nothing is recorded)", Value: service.TextOf(&r.dir, "FOLDER")},
+		{Name: "record-full", Help: "if decisions are made faster than they can be written: drop records (counted in the metrics) or block requests", Value: service.ChoiceOf(&r.full, "drop", "block")},
+		{Name: "record-without", Help: "columns not to record, such as age,postcode", Value: service.ListOf(&r.without, "A,B,C")},
+		{Name: "record-keep", Help: "number of days to keep records, such as 90 (default: no limit)", Value: service.WholeOf(&r.days, 1)},
 	}
 }
 

@@ -26,8 +26,9 @@ func newRoot(place *Place) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lossep",
 		Short: "Bayesian decisions when mistakes do not cost the same",
-		Long: `lossep fits a Gaussian-process classifier, picks the action with the lowest expected cost
-for each case, and estimates what the decisions will cost. With --method loss-ep or --calibrate
+		Long: `lossep fits a Gaussian process to past cases whose outcome is a category, a grade or a number,
+picks the action with the lowest expected cost for each new case, and estimates what the decisions
+will cost. With --method loss-ep or --calibrate
 the approximation itself is calibrated to the costs.
 
 Exit status: 0 success, 1 failure, 2 usage or input error, 3 alarm of monitor, 130/143

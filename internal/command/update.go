@@ -26,17 +26,15 @@ func newUpdate() *cobra.Command {
 	q := &updateRequest{Update: service.NewUpdate()}
 	c := &cobra.Command{
 		Use:   "update model.lossep [more.csv] -o model2.lossep",
-		Short: "Add rows to a model, or take some away, without a fit",
-		Long: `Read a model and a table of further cases whose outcome is known, and write the model that knows
-them as well. The table has the columns of the one that the model was fitted to. The kernel and how
-columns become numbers stay; only the posterior moves. Up to 2000 rows that is what a fit of all rows
-with this kernel would find; with inducing points earlier rows are held as a Gaussian, and only the new
-ones are gone over.
+		Short: "Add rows to a model or remove rows, without refitting",
+		Long: `Add rows with known outcomes to a fitted model. The table needs the columns of the training table.
+Kernel and preprocessing stay as they are; only the posterior is updated. Up to 2000 rows the result
+is that of a fit of all rows with this kernel. With inducing points, earlier rows are summarised by a
+Gaussian, and only the new rows are read.
 
-With --half-life older rows count less the more rows came after them. With --forget rows are taken
-away: they are found by their features and outcome, as a model keeps no identifiers; with --ids those of
-the table that have these identifiers. A server that serves the file takes it up when it
-gets SIGHUP, without a request lost.`,
+--half-life gives older rows a lower weight. --forget removes rows, matched by features and outcome
+because a model stores no identifiers; --ids selects rows of that table by identifier. A server
+loads the new file on SIGHUP, without losing a request.`,
 		Example: `  lossep update model.lossep yesterday.csv -o model.lossep
   lossep update model.lossep more.csv -o model2.lossep --half-life 50000
   lossep update model.lossep --forget withdrawn.csv -o model2.lossep
@@ -50,7 +48,7 @@ gets SIGHUP, without a request lost.`,
 	}
 	addOptions(c.Flags(), q.Options)
 	addOwn(c.Flags(), service.Options{
-		{Name: "output", Short: "o", Group: service.Basics, Help: "the model file to write, which may be that of the model", Value: service.TextOf(&q.output, "FILE")},
+		{Name: "output", Short: "o", Group: service.Basics, Help: "model file to write; may be the same file", Value: service.TextOf(&q.output, "FILE")},
 		basic(formatOption(&q.format, "output format")),
 	})
 	c.RunE = q.run
