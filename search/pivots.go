@@ -28,6 +28,7 @@ type Pivots struct {
 	weights []float64
 	rng     *rand.Rand
 
+	most     int // that there will be, as far as is known
 	chosen   []int
 	factor   []float64 // F with K ≈ FFᵀ, a row of stride numbers for each row of x
 	stride   int
@@ -99,7 +100,7 @@ func (p *Pivots) block(m int) {
 	for i, row := range drawn {
 		z.SetRow(i, p.x.RawRowView(row))
 	}
-	p.reserve(len(p.chosen)+len(drawn), m)
+	p.reserve(len(p.chosen)+len(drawn), max(m, p.most))
 	var cross mat.Dense
 	p.kernel.Cross(&cross, p.x, z)
 	// What the earlier ones leave: K(·, S) − F F(S)ᵀ.
@@ -211,13 +212,16 @@ func (p *Pivots) refuse(drawn []int, left blas64.General) (kept []int, root blas
 	return kept, root
 }
 
-// reserve makes room for so many columns of F, and where that is little for all that there may be.
+// mostReserved is how many bytes F may take for columns that may never come.
+const mostReserved = 256 << 20
+
+// reserve makes room for so many columns of F, and for all that there may be unless they take too much.
 func (p *Pivots) reserve(columns, most int) {
 	if columns <= p.stride {
 		return
 	}
 	stride := max(columns, 2*p.stride)
-	if little := (64 << 20) / 8 / len(p.left); most <= little {
+	if most <= mostReserved/8/len(p.left) {
 		stride = max(columns, most)
 	}
 	grown := make([]float64, len(p.left)*stride)

@@ -113,6 +113,7 @@ func (s *induction) choose(x *mat.Dense, terms gp.Terms, whole bool) {
 		x, terms = s.rowsAt(x, terms, slices.Sorted(slices.Values(s.order)))
 	}
 	pivots := NewPivots(s.kernel.With(s.at.Logs[:s.kernel.NumParams()]), x, s.weights(x, terms), rng)
+	pivots.most = most
 	var grown growth
 	share := 0.0
 	if s.opt.Points == 0 {
