@@ -148,6 +148,8 @@ func (t *EffectTerms) bind(r *recipe.Recipe) error {
 			}
 			bins := c.bins
 			switch {
+			case c.name == r.Score() && at >= 0:
+				return inputf("kernel", "%q: %q is the score, which has a term of its own; leave it out of effects", term.text, c.name)
 			case at < 0:
 				return inputf("kernel", "%q: there is no feature %q", term.text, c.name)
 			case slices.ContainsFunc(f, func(p effects.Part) bool { return p.Column == at }):

@@ -95,6 +95,9 @@ func (t *EffectTerms) Learn(ctx context.Context, fit *search.Induced, x *mat.Den
 	}
 	if t.auto {
 		c := effects.DefaultChoice()
+		if r.Score() != "" {
+			c.Except = []int{0} // which has a term of its own
+		}
 		o.Choice = &c
 	}
 	if opt.Progress != nil {

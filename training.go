@@ -159,7 +159,7 @@ func (p *Part) Effects() *effects.Shard {
 
 // columns is the form of encoded rows, for kernels.
 func columns(c *recipe.Coding) kernel.Columns {
-	return kernel.Columns{Numbers: c.Numbers(), Codes: c.Codes()}
+	return kernel.Columns{Numbers: c.Numbers(), Codes: c.Codes(), Score: c.Scored()}
 }
 
 // encode applies a recipe that is given.

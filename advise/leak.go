@@ -66,7 +66,7 @@ func leaks(k *Look) (all []found) {
 // leak says how a column tells the outcome, if it does.
 func (t *leakTest) leak(k *Look, i int) string {
 	c := &k.Recipe.Columns[i]
-	if !c.IsFeature() {
+	if !c.IsFeature() || c.Name == k.Recipe.Score() { // a good score is good
 		return ""
 	}
 	number, indicator, code := k.Recipe.Place(i)

@@ -22,6 +22,8 @@ type Choice struct {
 	Parts int
 	// Families is the most families of as many parts, and Groups the most effects of all.
 	Families, Groups int
+	// Except are columns that are not tried.
+	Except []int
 	// Passes and Tolerance, in nats per row, are those of a fit after each round.
 	Passes    int
 	Tolerance float64
@@ -175,6 +177,9 @@ func (f *Fit) candidates(ctx context.Context, c Choice, parts int) (best []Candi
 	var trials []*trial
 	for _, set := range f.sets(parts) {
 		families := slices.DeleteFunc(f.resolutions(set, c.Resolutions), f.has)
+		if slices.ContainsFunc(set, func(column int) bool { return slices.Contains(c.Except, column) }) {
+			families = nil
+		}
 		trials = append(trials, &trial{families: families})
 	}
 	for {

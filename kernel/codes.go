@@ -15,19 +15,34 @@ import (
 // code are one column. To additive a code is always one column.
 type Columns struct {
 	Numbers, Codes int
+	// Score says that the first number is what another model says of the case. It has a term of its own, and no
+	// other term sees it.
+	Score bool
 }
 
 // Len is the number of columns.
 func (c Columns) Len() int { return c.Numbers + c.Codes }
 
-// ParseColumns is [Parse] for cases with codes among their columns.
+// ParseColumns is [Parse] for cases with codes or a score among their columns. With a score the language has
+// the term score(variance=1) of it, which is added where the text has none.
 func ParseColumns(text string, c Columns) (Kernel, error) {
-	k, err := Parse(text, c.Len())
-	if err == nil {
-		k.codes = c.Codes
-		k.term = k.term.coded(c.Codes)
+	p := parser{text: text, dim: c.Len(), families: families()}
+	if c.Score {
+		p.dim, p.families = p.dim-1, append(p.families, &score)
 	}
-	return k, err
+	k, err := p.whole()
+	if err != nil {
+		return Kernel{}, err
+	}
+	if c.Score {
+		ok := false
+		if k, ok = withScore(k); !ok {
+			return Kernel{}, p.fail(0, "the score is one term of a sum of several; leave it out, and it is added")
+		}
+	}
+	k.codes = c.Codes
+	k.term = k.term.coded(c.Codes)
+	return k, nil
 }
 
 // Codes is the number of columns that are codes, the last ones.

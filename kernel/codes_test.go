@@ -62,7 +62,7 @@ func TestCodesAreTheirColumns(t *testing.T) {
 			if strings.Contains(text, "%s") {
 				coded, oneHot = list(text, "coded"), list(text, "one-hot")
 			}
-			k, err := ParseColumns(coded, Columns{numbers, 2})
+			k, err := ParseColumns(coded, Columns{Numbers: numbers, Codes: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +160,7 @@ func TestManyCodes(t *testing.T) {
 	for i := range n {
 		x.SetRow(i, []float64{float64(i) / 100, float64(i % 2300)})
 	}
-	k, err := ParseColumns("matern32", Columns{1, 1})
+	k, err := ParseColumns("matern32", Columns{Numbers: 1, Codes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestManyCodes(t *testing.T) {
 // The sum over columns takes a code for one column, in which two that differ are √2 apart
 // and one that is not known is 1 from any; bulk, pairs and differences agree.
 func TestAdditiveTakesACodeForOneColumn(t *testing.T) {
-	k, err := ParseColumns("additive(variance=[0.7, 1.9, 1.3, 0.6], lengthscale=[0.8, 2, 1.5, 0.9])", Columns{2, 2})
+	k, err := ParseColumns("additive(variance=[0.7, 1.9, 1.3, 0.6], lengthscale=[0.8, 2, 1.5, 0.9])", Columns{Numbers: 2, Codes: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestAdditiveTakesACodeForOneColumn(t *testing.T) {
 func TestAdditiveFarColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	const n, m = 40, 35
-	for _, c := range []Columns{{3, 0}, {2, 1}, {0, 2}} {
+	for _, c := range []Columns{{Numbers: 3}, {Numbers: 2, Codes: 1}, {Codes: 2}} {
 		d := c.Len()
 		variance, length := make([]float64, d), make([]float64, d)
 		for k := range d {

@@ -44,6 +44,7 @@
 //	periodic   variance · exp(−2 Σ_k sin²(π (x_k − z_k)/period) / lengthscale²)
 //	constant   variance
 //	white      variance for a case and itself, 0 between different cases
+//	score      variance x_1 z_1, of a score in the first column; see [ParseColumns]
 //
 // with s = Σ_k (x_k − z_k)²/lengthscale_k², r = √s and r_k = |x_k − z_k|/lengthscale_k. The linear kernel has no
 // intercept: add constant for one. The white kernel compares cases, not

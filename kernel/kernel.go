@@ -129,7 +129,7 @@ func (k Kernel) Describe() []Param {
 		for g, values := range l.values {
 			group := l.family.groups[g]
 			for column, v := range values {
-				if len(values) == 1 {
+				if column += k.firstColumn(l); len(values) == 1 {
 					column = -1
 				}
 				params = append(params, Param{Term: name, Kind: group.kind, Column: column, Separate: group.separate, Value: v})

@@ -44,11 +44,14 @@ var lawTable = []struct {
 	{"(constant(variance=0.5) + matern32(lengthscale=2)) * (linear(variance=0.3) + rbf(ard)) * matern12", false},
 	{"white(variance=2) * linear(ard)", false},
 	{"linear * linear * constant(variance=0.5)", false},
+
+	{"score(variance=0.8) + matern32(variance=0.4, lengthscale=[0.5, 1.1])", false},
+	{"additive(ard) * rbf + score(variance=2.5) + constant", false},
 }
 
 func mustParse(t testing.TB, text string, dim int) Kernel {
 	t.Helper()
-	k, err := Parse(text, dim)
+	k, err := ParseColumns(text, Columns{Numbers: dim, Score: strings.Contains(text, "score")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +263,7 @@ func TestStationarity(t *testing.T) {
 // inputs are.
 func TestEqualRows(t *testing.T) {
 	forLaws(t, func(t *testing.T, k Kernel) {
-		if strings.Contains(k.String(), "white") || strings.Contains(k.String(), "linear") {
+		if strings.Contains(k.String(), "white") || strings.Contains(k.String(), "linear") || strings.Contains(k.String(), "score") {
 			t.Skip("not a function of the distance")
 		}
 		x := lawInputs(13, severalTiles)

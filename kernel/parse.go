@@ -34,7 +34,12 @@ func (e *SyntaxError) Error() string {
 //
 // Names may be in upper or lower case. The error is a [*SyntaxError].
 func Parse(text string, dim int) (Kernel, error) {
-	p := parser{text: text, dim: dim}
+	p := parser{text: text, dim: dim, families: families()}
+	return p.whole()
+}
+
+// whole reads all of the text.
+func (p *parser) whole() (Kernel, error) {
 	p.advance()
 	k, err := p.expression()
 	if err != nil {
@@ -65,10 +70,11 @@ const (
 
 // parser reads by recursive descent with one token of look-ahead.
 type parser struct {
-	text   string
-	dim    int
-	depth  int
-	leaves int
+	text     string
+	dim      int
+	families []*family
+	depth    int
+	leaves   int
 
 	// The token ahead is text[start:end].
 	kind       tokenKind
@@ -215,7 +221,7 @@ func (p *parser) factor() (Kernel, error) {
 		return Kernel{}, p.expected(`a kernel or "("`)
 	}
 	var names []string
-	for _, f := range families() {
+	for _, f := range p.families {
 		if strings.EqualFold(f.name, p.token()) {
 			if p.leaves++; p.leaves > maxLeaves {
 				return Kernel{}, p.fail(p.start, "more than %d kernels in one expression", maxLeaves)

@@ -29,6 +29,7 @@ var spread = map[Kind]float64{Variance: VarianceSpread, Lengthscale: Lengthscale
 func (k Kernel) Priors(s Scale) []Prior {
 	priors := make([]Prior, 0, k.NumParams())
 	for _, l := range k.term.leaves(nil) {
+		s := s.from(k.firstColumn(l))
 		for g, values := range l.values {
 			group := l.family.groups[g]
 			for column := range values {
@@ -107,6 +108,11 @@ func (s *Scale) code(x *mat.Dense, k, n int) {
 		s.Square[k] += p
 	}
 	s.written += len(share)
+}
+
+// from is the scale of the columns from one on.
+func (s Scale) from(column int) Scale {
+	return Scale{s.Variance[column:], s.Square[column:], s.written - column}
 }
 
 // total is the sum over all columns; or, for the parameter of one column, as if all

@@ -18,6 +18,8 @@ type Coding struct {
 	names []string // of each number, its column in the table
 	sizes []int    // of each code, how many categories it stands for
 	place []place  // of each column of the recipe
+
+	scored bool // the first number is a score
 }
 
 // place is where a column of the recipe begins among the numbers, and its code, −1 if it
@@ -26,8 +28,8 @@ type place struct{ number, code int }
 
 // Coding is the recipe's.
 func (r *Recipe) Coding() *Coding {
-	c := &Coding{place: make([]place, len(r.Columns))}
-	for i := range r.Columns {
+	c := &Coding{place: make([]place, len(r.Columns)), scored: r.scoreColumn() >= 0}
+	for _, i := range r.inOrder() {
 		column := &r.Columns[i]
 		c.place[i] = place{len(c.names), -1}
 		if column.Kind == Categorical {
@@ -40,6 +42,9 @@ func (r *Recipe) Coding() *Coding {
 	}
 	return c
 }
+
+// Scored tells whether the first number is a score, the probability by another model.
+func (c *Coding) Scored() bool { return c.scored }
 
 // Numbers is how many numbers a row has.
 func (c *Coding) Numbers() int { return len(c.names) }
@@ -100,7 +105,7 @@ func (r *Recipe) Parts() []Part {
 // indicator, and the cycles of a date.
 func (r *Recipe) Entries() []string {
 	var numbers, codes []string
-	for i := range r.Columns {
+	for _, i := range r.inOrder() {
 		c := r.Columns[i]
 		if c.Kind == Categorical {
 			codes = append(codes, c.Name)

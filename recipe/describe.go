@@ -15,7 +15,9 @@ func (r *Recipe) Summary() []string {
 	count := make(map[Kind]int)
 	filled := 0
 	for _, c := range r.Columns {
-		count[c.Kind]++
+		if !c.isScore() {
+			count[c.Kind]++
+		}
 		if c.Indicator {
 			filled++
 		}
@@ -27,6 +29,9 @@ func (r *Recipe) Summary() []string {
 	lines := []string{
 		fmt.Sprintf("%s; outcome %s: %s", table.Plural(r.Rows, "row"), table.Quote(t.Column), t.shares()),
 		fmt.Sprintf("%s → %s", table.Plural(r.given(), "column"), table.Plural(r.NumFeatures(), "feature")),
+	}
+	if score := r.Score(); score != "" {
+		lines = append(lines, fmt.Sprintf("score %s, whose probit times a slope is corrected", table.Quote(score)))
 	}
 	if n := count[Numeric]; n > 0 {
 		lines = append(lines, fmt.Sprintf("%s %s%s", table.Plural(n, "numeric column"), scaling, r.bentColumns()))
@@ -85,7 +90,7 @@ func (r *Recipe) bentColumns() string {
 		if c.Common {
 			common++
 		}
-		if c.Scaling != nil {
+		if c.Scaling != nil && !c.isScore() {
 			bent = append(bent, fmt.Sprintf("%s %v", table.Quote(c.Name), c.Scaling))
 			chosen = chosen && c.Auto
 		}
@@ -223,6 +228,9 @@ func (c *Column) quantityFacts(r *Recipe) []string {
 		if how := c.Transformation(); how != "" {
 			facts = append(facts, how)
 		}
+	}
+	if c.isScore() {
+		return append(facts, "a score with a term of its own")
 	}
 	if r.Standardize {
 		facts = append(facts, fmt.Sprintf("mean %.4g, scale %.4g", c.Mean, c.Scale))

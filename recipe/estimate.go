@@ -27,6 +27,9 @@ func (l *learner) estimate(c *Column, impute, standardize bool) {
 // bend is what was asked for a column.
 func (o *Options) bend(name string) Bend {
 	bend := o.Scaling
+	if name == o.Score && name != "" {
+		return probit
+	}
 	if b, ok := o.Bends[name]; ok {
 		bend = b
 	}
@@ -52,6 +55,12 @@ func (s *estimator) estimate(c *Column, impute, standardize bool, bend Bend) {
 	values := s.values
 	if values == nil {
 		values = s.quantities(&f)
+	}
+	if bend == probit {
+		if len(values) > 0 {
+			c.setScore(bounds(values))
+		}
+		return
 	}
 	missing := s.Missing
 	if s.weights != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/lossep/lossep/expr"
@@ -195,7 +196,7 @@ func (f *field) put(v *reading, row []float64) (problem string) {
 	case faulty:
 		return v.problem
 	case gap:
-		if f.open || f.gaps && f.newGap(*v) {
+		if f.open || f.gaps && f.newGap(*v) && !c.isScore() {
 			for k := range c.numbers() {
 				row[f.at+k] = math.NaN()
 			}
@@ -203,6 +204,9 @@ func (f *field) put(v *reading, row []float64) (problem string) {
 				row[f.codeAt] = math.NaN()
 			}
 			return ""
+		}
+		if c.isScore() {
+			return missingScore
 		}
 		if !f.impute {
 			return missingCell
@@ -242,6 +246,11 @@ func (f *field) quantity(x float64, dst []float64) (problem string) {
 			dst[1+2*k], dst[2+2*k] = sine, cosine
 		}
 		x = c.Dates.days(x)
+	}
+	if c.isScore() {
+		if problem = scoreProblem(x); problem != "" {
+			return problem
+		}
 	}
 	z := c.standardised(x)
 	if math.IsInf(z, 0) || math.IsNaN(z) {
@@ -292,6 +301,9 @@ func (f *field) far(v reading) bool {
 // range half reaches beyond zero, and does not tell such a change of unit. Zero is the same in
 // every unit.
 func (c *Column) far(x float64) bool {
+	if c.isScore() {
+		return false // or an error
+	}
 	if c.Scaling != nil && c.Scaling.Bend == LogOdds && (x < 0 || x > 1) {
 		return true // no probability
 	}
@@ -325,6 +337,9 @@ func refused(problem string) *table.Error {
 		return new(table.Error).Say(
 			"fill the cell in, or learn the model again from the same rows, with missing cells filled",
 			"%s", problem).By(table.Way{Option: table.WayImpute})
+	}
+	if problem == missingScore || strings.HasSuffix(problem, certainScore) {
+		return &table.Error{Msg: problem, Fix: fixScore}
 	}
 	return &table.Error{Msg: problem, Fix: "correct the cell, or fit again with such cells in training"}
 }

@@ -42,6 +42,9 @@ type Options struct {
 	Costs    []string // columns that costs are made of, which make none unless Features names them
 	ID       string   // the column that names the rows, if there is one
 	Weights  string   // the column that says how much each row counts, if there is one
+	// Score is the column with the probability of the positive outcome by another model, which was made without the
+	// row, if there is one.
+	Score string
 	// Groups is the column that says which rows belong together, such as those of one patient,
 	// if there is one: they are left out together, and it is not decided by.
 	Groups string
@@ -186,7 +189,7 @@ func learnRecipe(t *table.Table, o *Options) (*Learned, error) {
 	if err := l.collect(t, o, learners, errs, problems); err != nil {
 		return nil, err
 	}
-	if r.Dim() == 0 {
+	if r.Dim() == 0 || r.Dim() == 1 && roles.score >= 0 {
 		return nil, noFeatures(t, r)
 	}
 	return l, nil
@@ -208,7 +211,9 @@ func (l *Learned) collect(t *table.Table, o *Options, learners []*learner, errs 
 			gaps.add(s.Scan)
 		}
 		l.Notes = append(l.Notes, s.notes...)
-		l.Scans[j] = s.Scan
+		if !l.Recipe.Columns[j].isScore() {
+			l.Scans[j] = s.Scan
+		}
 	}
 	l.Recipe.shareScale()
 	notes, err := o.checkBends(t, l.Recipe)
@@ -232,6 +237,9 @@ func (l *Learned) note(check string, texts []string) {
 func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *table.Markers) (err error) {
 	r := l.Recipe
 	if o.Number {
+		if err := o.checkScore(t, roles, &Target{Number: true}); err != nil {
+			return err
+		}
 		return l.learnNumber(t, o, roles)
 	}
 	if roles.condition != nil {
@@ -240,6 +248,9 @@ func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *tabl
 		r.Target, l.Labels, err = learnTarget(t, roles.target, o, roles.ordered[roles.target], m.OfColumn(t.ColumnName(roles.target), r.Missing))
 	}
 	if err != nil {
+		return err
+	}
+	if err := o.checkScore(t, roles, &r.Target); err != nil {
 		return err
 	}
 	l.note("spellings", r.Target.variants(t, roles.target))
@@ -281,6 +292,10 @@ var kindNames = map[Kind]string{Categorical: "categorical", Ordered: "one of ord
 // noFeatures explains a table that leaves nothing to decide by.
 func noFeatures(t *table.Table, r *Recipe) error {
 	e := &table.Error{File: t.Name(), Msg: "there are no features beside the outcome", Fix: "give a table with further columns"}
+	if r.Dim() == 1 {
+		e.Msg, e.Fix = "there are no features beside the outcome and the score", "give a table with further columns, or leave the score out, which is a feature then"
+		return e
+	}
 	if t.Width() > 1 {
 		e.Msg = "every column beside the outcome was dropped: " + strings.Join(r.droppedLines(), "; ")
 		if slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Reason == costReason }) {

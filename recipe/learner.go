@@ -22,6 +22,8 @@ type learner struct {
 // learn decides what becomes of the column.
 func (l *learner) learn(roles *roles) error {
 	switch {
+	case roles.score == l.Scan.Column:
+		return l.learnScore()
 	case l.Present() == 0:
 		return l.drop("constant: no cell has a value")
 	case roles.ordered[l.Scan.Column] != nil:

@@ -16,13 +16,14 @@ import (
 
 // roles are what the options say about columns, by number.
 type roles struct {
-	target, id, weights, groups int             // −1 where there is none
-	condition                   *expr.Condition // the outcome, if it is no column
-	parts                       []int           // and the columns it is made of
-	categorical                 map[int]bool
-	ordered                     map[int]*OrderedSet
-	dropped                     map[int]string // with the reason
-	costs                       map[int]bool   // that costs are made of
+	target, id, weights, groups, score int // −1 where there is none
+
+	condition   *expr.Condition // the outcome, if it is no column
+	parts       []int           // and the columns it is made of
+	categorical map[int]bool
+	ordered     map[int]*OrderedSet
+	dropped     map[int]string // with the reason
+	costs       map[int]bool   // that costs are made of
 }
 
 // costReason is why a column that costs are made of makes no feature: it says what is at stake, which
@@ -31,7 +32,7 @@ const costReason = "used in the costs, not to predict (the option use-cost-colum
 
 // roles finds the columns that options name.
 func (o *Options) roles(t *table.Table) (*roles, error) {
-	r := &roles{id: -1, weights: -1, groups: -1, categorical: make(map[int]bool), ordered: make(map[int]*OrderedSet), dropped: make(map[int]string), costs: make(map[int]bool)}
+	r := &roles{id: -1, weights: -1, groups: -1, score: -1, categorical: make(map[int]bool), ordered: make(map[int]*OrderedSet), dropped: make(map[int]string), costs: make(map[int]bool)}
 	f := &finder{table: t}
 	o.Target = cmp.Or(o.Target, "last")
 	if r.target, f.err = t.Column(o.Target); f.err != nil {
@@ -41,6 +42,7 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 	f.find(o.ID, func(j int) { r.id = j })
 	f.find(o.Weights, func(j int) { r.weights = j })
 	f.find(o.Groups, func(j int) { r.groups = j })
+	f.find(o.Score, func(j int) { r.score, o.Score = j, t.ColumnName(j) })
 	for _, ref := range o.Categorical {
 		f.find(ref, func(j int) { r.categorical[j] = true })
 	}
@@ -54,8 +56,9 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 			f.find(ref, func(j int) { delete(r.dropped, j) })
 		}
 	}
+	delete(r.dropped, r.score)
 	for _, name := range o.Costs {
-		if j, unknown := t.Column(name); unknown == nil && len(o.Features) == 0 { // costs find it, or say that there is none
+		if j, unknown := t.Column(name); unknown == nil && len(o.Features) == 0 && j != r.score { // costs find it, or say that there is none
 			r.dropped[j], r.costs[j] = costReason, true
 		}
 	}
@@ -160,6 +163,9 @@ func (r *roles) checkBent(t *table.Table, bent map[int]Bend) error {
 			others = append(others, name)
 		}
 	}
+	if b, given := bent[r.score]; given {
+		return t.ColumnPlace(r.score).Say("leave it out of the scaling", "the column is a score, which has a scale of its own in place of %s", b)
+	}
 	for j := range t.Columns() {
 		if b, given := bent[j]; given && !r.decides(j) {
 			why := cmp.Or(r.dropped[j], "it is the outcome, names the rows or weighs them")
@@ -189,6 +195,9 @@ func (r *roles) check(t *table.Table) error {
 		return clash(counts, "the column that says how often a row comes cannot be the outcome, name rows or groups of rows")
 	case counts >= 0 && r.weights >= 0:
 		return &table.Error{File: t.Name(), Msg: "rows come as often as " + table.Quote(t.ColumnName(counts)) + " says, and are weighted besides", Fix: "give counts or weights"}
+	}
+	if _, dropped := r.dropped[r.score]; dropped || r.score >= 0 && (r.score == r.target || r.score == r.id || r.score == r.weights || r.categorical[r.score] || r.ordered[r.score] != nil) {
+		return clash(r.score, "the column is a score, and has another part, too")
 	}
 	for j := range t.Columns() {
 		if r.categorical[j] && r.ordered[j] != nil {

@@ -178,6 +178,8 @@ func (s *Scaling) apply(x float64) float64 {
 		return x
 	}
 	switch {
+	case s.Bend == probit:
+		return normal.Quantile(x)
 	case s.Bend == Rank:
 		return along(x, s.Values, s.Scores, 1/s.Unit)
 	case x < s.Low:
@@ -193,7 +195,10 @@ func (s *Scaling) invert(z float64) float64 {
 	if s == nil {
 		return z
 	}
-	if s.Bend == Rank {
+	switch s.Bend {
+	case probit:
+		return normal.CDF(z)
+	case Rank:
 		return along(z, s.Scores, s.Values, s.Unit)
 	}
 	if low := s.curve(s.Low); z < low {
@@ -336,6 +341,8 @@ func (s *Scaling) problem() string {
 		return "scores for a scaling without ranks"
 	}
 	switch s.Bend {
+	case probit:
+		return "" // see badScore
 	case Log:
 		if s.Low+s.Unit <= 0 {
 			return "a logarithm of what is not positive"
@@ -393,6 +400,8 @@ func (s *Scaling) String() string {
 		return fmt.Sprintf("log(x + %.3g)", s.Unit)
 	case LogOdds:
 		return "log odds"
+	case probit:
+		return "probit"
 	case YeoJohnson:
 		return fmt.Sprintf("Yeo–Johnson, power %.2f", s.Power)
 	}

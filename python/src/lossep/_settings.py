@@ -22,6 +22,7 @@ _SAME = (
     "max_rows",
     "no_examples",
     "weights",
+    "score",
     "groups",
     "use_cost_columns",
 )
