@@ -68,31 +68,11 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limit := o.rowLimit(t.Len()); t.Len() > limit {
-		msg := fmt.Sprintf("%s has %d rows, more than %d", t.Name(), t.Len(), limit)
-		if o.Inducing == NoInducing {
-			msg += fmt.Sprintf("; without inducing points the search for a kernel would take about %.0f GB and %v: let there be some", math.Ceil(o.Method.FitBytes(t.Len())/1e9), fitTime(t.Len()))
-		}
-		return nil, inputf("max rows", "%s; give a sample of the rows, or raise the limit", msg)
-	}
-	if err := o.affordable(fmt.Sprintf("%s has %d rows", t.Name(), t.Len()), t.Len()); err != nil {
+	if err := o.checkRows(t); err != nil {
 		return nil, err
 	}
 	p := &Problem{opt: o}
-	if o.Recipe == nil {
-		var l *recipe.Learned
-		var found *advise.Advice
-		if l, found, err = advise.Learn(t, o.Data); err == nil {
-			p.Recipe, p.X, p.Labels, p.Weights = l.Recipe, l.X, l.Labels, l.Weights
-			p.Findings, p.Notes, p.Codes, p.Leaks = found.Findings, found.Findings.Texts(), found.Codes, found.Leaks
-		} else if _, _, whole := advise.Learn(all, o.Data); whole != nil {
-			err = whole // which knows what the rows that count nothing have
-		}
-	} else {
-		p.Recipe = o.Recipe.Filled() // those of models leave gaps
-		p.X, p.Labels, p.Weights, err = encode(p.Recipe, t)
-	}
-	if err != nil {
+	if err := p.encode(t, all); err != nil {
 		return nil, err
 	}
 	if asked == "" && p.Weights != nil && !o.Induces(t.Len()) && slices.Min(p.Weights) >= 1 {
@@ -121,32 +101,9 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if err := CheckTraining(t, p.X, p.coding); err != nil {
 		return nil, err
 	}
-	spec := decision.EqualMistakes(p.Recipe.Target.Outcomes...)
-	if o.Utility != nil {
-		*spec = *o.Utility
-	}
-	if err := spec.Bind(p.Recipe.Target.Outcomes...); err != nil {
-		if fault := (*decision.SpecError)(nil); errors.As(err, &fault) {
-			for _, note := range p.Recipe.Target.Misspelled() {
-				fault.Msg += "; " + note
-			}
-		}
+	if err := p.bindCosts(t); err != nil {
 		return nil, err
 	}
-	p.Utility = spec
-	if err := spec.CheckColumns(t.Columns()); err != nil {
-		return nil, err
-	}
-	values := t.Values(p.Recipe.Missing...)
-	gaps := new(decision.Gaps)
-	if err := p.weigh(gaps.Count(values)); err != nil {
-		return nil, AtCaseOf(t, spec, values, err)
-	}
-	for _, name := range slices.Sorted(maps.Keys(gaps.Cases)) {
-		f := table.Finding{Check: "default in costs", Severity: table.Warning, Column: name, Rows: gaps.Cases[name], Text: recipe.Count{Column: name, Cells: gaps.Cases[name]}.Defaulted(p.Len())}
-		p.Findings, p.Notes = append(p.Findings, f), append(p.Notes, f.Text)
-	}
-	p.keepCosts(values)
 	if err := p.splitKernel(askedKernel); err != nil {
 		return nil, err
 	}
@@ -161,6 +118,70 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 		p.examples = candidateExamples(t, p.Recipe, p.Utility.Columns(), p.X, p.Labels)
 	}
 	return p, nil
+}
+
+// checkRows refuses a table of more rows than the limit, or than memory allows.
+func (o Options) checkRows(t *table.Table) error {
+	limit, size := o.rowLimit(t.Len()), fmt.Sprintf("%s has %d rows", t.Name(), t.Len())
+	if t.Len() <= limit {
+		return o.affordable(size, t.Len())
+	}
+	size += fmt.Sprintf(", more than %d", limit)
+	if o.Inducing == NoInducing {
+		size += fmt.Sprintf("; without inducing points the search for a kernel would take about %.0f GB and %v: let there be some", math.Ceil(o.Method.FitBytes(t.Len())/1e9), fitTime(t.Len()))
+	}
+	return inputf("max rows", "%s; give a sample of the rows, or raise the limit", size)
+}
+
+// encode reads the rows by the recipe of the options, or else by one that is learned from them. All are the
+// rows with those of weight zero.
+func (p *Problem) encode(t, all *table.Table) (err error) {
+	if p.opt.Recipe != nil {
+		p.Recipe = p.opt.Recipe.Filled() // those of models leave gaps
+		p.X, p.Labels, p.Weights, err = encode(p.Recipe, t)
+		return err
+	}
+	l, found, err := advise.Learn(t, p.opt.Data)
+	if err != nil {
+		if _, _, whole := advise.Learn(all, p.opt.Data); whole != nil {
+			return whole // which knows what the rows of weight zero have
+		}
+		return err
+	}
+	p.Recipe, p.X, p.Labels, p.Weights = l.Recipe, l.X, l.Labels, l.Weights
+	p.Findings, p.Notes, p.Codes, p.Leaks = found.Findings, found.Findings.Texts(), found.Codes, found.Leaks
+	return nil
+}
+
+// bindCosts binds the utility to the outcomes of the target, and evaluates it in each row.
+func (p *Problem) bindCosts(t *table.Table) error {
+	spec := decision.EqualMistakes(p.Recipe.Target.Outcomes...)
+	if p.opt.Utility != nil {
+		*spec = *p.opt.Utility
+	}
+	if err := spec.Bind(p.Recipe.Target.Outcomes...); err != nil {
+		if fault := (*decision.SpecError)(nil); errors.As(err, &fault) {
+			for _, note := range p.Recipe.Target.Misspelled() {
+				fault.Msg += "; " + note
+			}
+		}
+		return err
+	}
+	p.Utility = spec
+	if err := spec.CheckColumns(t.Columns()); err != nil {
+		return err
+	}
+	values := t.Values(p.Recipe.Missing...)
+	gaps := new(decision.Gaps)
+	if err := p.weigh(gaps.Count(values)); err != nil {
+		return AtCaseOf(t, spec, values, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(gaps.Cases)) {
+		f := table.Finding{Check: "default in costs", Severity: table.Warning, Column: name, Rows: gaps.Cases[name], Text: recipe.Count{Column: name, Cells: gaps.Cases[name]}.Defaulted(p.Len())}
+		p.Findings, p.Notes = append(p.Findings, f), append(p.Notes, f.Text)
+	}
+	p.keepCosts(values)
+	return nil
 }
 
 // graded gives the problem of an outcome that has an order its likelihood.

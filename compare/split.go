@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -49,12 +50,7 @@ func GroupFolds(labels, groups []int, k int, rng *rand.Rand) ([][]int, error) {
 	for _, y := range labels {
 		counts[y]++
 	}
-	classes := make([]int, 0, len(counts))
-	for y := range counts {
-		classes = append(classes, y)
-	}
-	slices.Sort(classes)
-	for _, y := range classes {
+	for _, y := range slices.Sorted(maps.Keys(counts)) {
 		if one := slices.IndexFunc(order, func(g int) bool {
 			n := 0
 			for _, i := range members[g] {
@@ -69,6 +65,11 @@ func GroupFolds(labels, groups []int, k int, rng *rand.Rand) ([][]int, error) {
 	}
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(members[b]), len(members[a])) })
+	return deal(labels, order, members, counts, k), nil
+}
+
+// deal gives groups in order to k folds, each to that in which it leaves the classes most even.
+func deal(labels, order []int, members map[int][]int, counts map[int]int, k int) [][]int {
 	folds := make([][]int, k)
 	held := make([]map[int]float64, k) // of each class, as a share of its cases
 	for f := range held {
@@ -96,7 +97,7 @@ func GroupFolds(labels, groups []int, k int, rng *rand.Rand) ([][]int, error) {
 	for _, f := range folds {
 		slices.Sort(f)
 	}
-	return folds, nil
+	return folds
 }
 
 // Rolling divides cases by time into k+1 parts of about as many cases, none of which

@@ -162,21 +162,8 @@ func (r specReader) numbers(root node) (*NumberCosts, error) {
 			return nil, r.faultf(members["cost"], "write a formula such as 15*max(outcome - action, 0) + 5*max(action - outcome, 0)", "the cost does not depend on the action")
 		}
 	default:
-		if err := r.object(named, "costs"); err != nil {
+		if err := r.choices(named, s); err != nil {
 			return nil, err
-		}
-		for k, name := range named.names {
-			e, err := r.entry(named.values[k], name.text)
-			if err != nil {
-				return nil, err
-			}
-			if slices.Contains(e.Columns(), actionName) {
-				return nil, r.faultf(named.values[k], "write a formula of outcome and of columns of other names", "%s: a named action is no number to compute with", quoted(name.text))
-			}
-			s.formulas, s.actions.Choices = append(s.formulas, e), append(s.actions.Choices, name.text)
-		}
-		if len(s.formulas) < 2 {
-			return nil, r.faultf(named, "name two or more", "there are fewer than two actions")
 		}
 	}
 	if a, ok := members["action"]; ok {
@@ -188,6 +175,27 @@ func (r specReader) numbers(root node) (*NumberCosts, error) {
 		}
 	}
 	return s, nil
+}
+
+// choices reads the costs of named actions.
+func (r specReader) choices(named node, s *NumberCosts) error {
+	if err := r.object(named, "costs"); err != nil {
+		return err
+	}
+	for k, name := range named.names {
+		e, err := r.entry(named.values[k], name.text)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(e.Columns(), actionName) {
+			return r.faultf(named.values[k], "write a formula of outcome and of columns of other names", "%s: a named action is no number to compute with", quoted(name.text))
+		}
+		s.formulas, s.actions.Choices = append(s.formulas, e), append(s.actions.Choices, name.text)
+	}
+	if len(s.formulas) < 2 {
+		return r.faultf(named, "name two or more", "there are fewer than two actions")
+	}
+	return nil
 }
 
 // span reads the numbers that an action can be.

@@ -246,10 +246,9 @@ func (l *Largest) differences(c int, mean []float64, cov *mat.SymDense) ([]float
 	return m, s
 }
 
-// divide finds v, D and a root of R.
-func (l *Largest) divide(cov *mat.SymDense) bool {
-	n := l.n
-	total := 0.0
+// diagonal finds v, and the D that is nearest to what is left of the covariance; false if that is not finite.
+func (l *Largest) diagonal(cov *mat.SymDense) bool {
+	n, total := l.n, 0.0
 	for i := range n {
 		l.v[i] = 0
 		for j := range n {
@@ -270,9 +269,20 @@ func (l *Largest) divide(cov *mat.SymDense) bool {
 		l.d[i] = cov.At(i, i) + 2*l.v[i]
 		least, most = min(least, l.d[i]), max(most, l.d[i])
 	}
-	if math.IsNaN(most) || math.IsInf(most, 0) {
+	if !(least > 1e-3*most) { // no such diagonal: one that is the same for all
+		for i := range l.d {
+			l.d[i] = 1
+		}
+	}
+	return !math.IsNaN(most) && !math.IsInf(most, 0)
+}
+
+// divide finds v, D and a root of R.
+func (l *Largest) divide(cov *mat.SymDense) bool {
+	if !l.diagonal(cov) {
 		return false
 	}
+	n := l.n
 	a, g := mat.NewSymDense(n-1, nil), mat.NewSymDense(n-1, nil)
 	contrasts := gauss.Contrasts(n)
 	form := func(dst *mat.SymDense, at func(i, j int) float64) {
@@ -289,11 +299,6 @@ func (l *Largest) divide(cov *mat.SymDense) bool {
 		}
 	}
 	form(a, cov.At)
-	if !(least > 1e-3*most) { // no such diagonal: one that is the same for all
-		for i := range l.d {
-			l.d[i] = 1
-		}
-	}
 	form(g, func(i, j int) float64 {
 		if i == j {
 			return l.d[i]
@@ -328,10 +333,17 @@ func (l *Largest) divide(cov *mat.SymDense) bool {
 	for i := range l.d {
 		l.d[i] = math.Sqrt(alpha * l.d[i])
 	}
+	l.root(&lower, contrasts, values)
+	return true
+}
+
+// root keeps the directions of R from the widest on, but for those that are rounding. Values are those of
+// the eigenvectors, and the first is α.
+func (l *Largest) root(lower *mat.TriDense, contrasts mat.Matrix, values []float64) {
+	n, alpha := l.n, values[0]
 	var vectors, root, spread mat.Dense
 	l.eigen.VectorsTo(&vectors)
-	root.Mul(&lower, &vectors)
-	// Directions from the widest on; those that are rounding are left out.
+	root.Mul(lower, &vectors)
 	var kept []int
 	for k := n - 2; k >= 0; k-- {
 		if values[k]-alpha > 1e-13*values[n-2] {
@@ -339,7 +351,7 @@ func (l *Largest) divide(cov *mat.SymDense) bool {
 		}
 	}
 	if l.dims = len(kept); l.dims == 0 {
-		return true
+		return
 	}
 	columns := mat.NewDense(n-1, len(kept), nil)
 	for to, k := range kept {
@@ -350,7 +362,6 @@ func (l *Largest) divide(cov *mat.SymDense) bool {
 	}
 	spread.Mul(contrasts.T(), columns)
 	l.spread = &spread
-	return true
 }
 
 // reach is where the largest of independent normals may be, and the step in which its
