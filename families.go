@@ -26,7 +26,8 @@ type EffectAxis struct {
 	Cuts   []float64 `json:"cuts,omitempty"` // between the cells of a number, which come after that of missing ones
 }
 
-// EffectCell is an effect: where it is on each axis, and what is known of it.
+// EffectCell is an effect: where it is on each axis, and what is known of it. The standard deviation allows for that of the family not
+// being known.
 type EffectCell struct {
 	At   []int   `json:"at"`
 	Mean float64 `json:"mean"`
@@ -57,7 +58,7 @@ func (m *Model) EffectFamilies() []EffectFamily {
 
 func effectFamilies(set effects.Set, r *recipe.Recipe) (all []EffectFamily) {
 	names := EntryNames(r)
-	for _, e := range set {
+	for _, e := range set.Uncertain() {
 		if len(e.Axes) > mostShownColumns || e.Groups() > mostShownGroups {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
@@ -73,6 +74,8 @@ type Explainer struct {
 	cells *recipe.Cells
 	held  []string
 	most  int
+
+	effects effects.Set // as they are shown
 }
 
 // Explain prepares to give at most so many reasons for every decision. Columns that are held, such
@@ -80,7 +83,7 @@ type Explainer struct {
 // neither changed nor a reason. Values of columns are those of the training rows, or of inducing points
 // where a model does not keep its rows.
 func (m *Model) Explain(most int, held []string, leftOut ...string) *Explainer {
-	e := &Explainer{model: m, cells: m.recipe.Cells(), held: held}
+	e := &Explainer{model: m, cells: m.recipe.Cells(), held: held, effects: m.opinions[0].State().Effects.Uncertain()}
 	var weights []float64
 	if m.weights != nil || m.x != nil && m.recipe.Target.CaseShares() != nil {
 		rows := indices.Of(len(m.labels))
@@ -145,12 +148,11 @@ func (e *Explainer) Of(ctx context.Context, x *mat.Dense, decisions []Decision) 
 // contributions are those of all families of effects; where the columns of one have gaps, the moments
 // over what they may be.
 func (e *Explainer) contributions(row []float64, donors *posterior.Donors) (all []Contribution) {
-	effects := e.model.opinions[0].State().Effects
-	if len(effects) == 0 {
+	if len(e.effects) == 0 {
 		return nil
 	}
 	variants, shares := donors.Variants(row)
-	for j, family := range effects {
+	for j, family := range e.effects {
 		for k := range family.Functions() {
 			c := Contribution{Term: e.model.summary.Effects[j].Term, Outcome: functionName(e.model.recipe, k)}
 			square := 0.0
