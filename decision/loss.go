@@ -61,9 +61,14 @@ func (f Formula) Expected(action float64, d Distribution) float64 {
 }
 
 // Free implements Loss: the best of a grid over what outcomes are likely to be, and then between its
-// neighbours. It is infinite where the cost falls beyond all of them.
+// neighbours. It is infinite where the cost falls beyond all of them. An outcome that is known says nothing of how far
+// from it the best action may be; there the grid begins with a share of its size.
 func (f Formula) Free(d Distribution) float64 {
 	lo, hi := d.Quantile(1e-3), d.Quantile(1-1e-3)
+	if !(hi > lo) {
+		w := max(math.Abs(lo), 1) / 16
+		lo, hi = lo-w, hi+w
+	}
 	for range 6 {
 		const points = 32
 		best, least := 0, math.Inf(1)
@@ -74,8 +79,6 @@ func (f Formula) Free(d Distribution) float64 {
 		}
 		width := hi - lo
 		switch {
-		case !(width > 0):
-			return lo
 		case best == 0:
 			lo -= 4 * width
 		case best == points:
@@ -125,8 +128,14 @@ type NumberChoice struct {
 
 // Choose finds it.
 func (s Stake) Choose(d Distribution) NumberChoice {
-	var c NumberChoice
-	c.Lower, c.Action, c.Higher, c.AtEdge = s.Actions.best(s.Loss, d)
+	action, edge := s.Actions.best(s.Loss, d)
+	return s.choice(action, edge, d)
+}
+
+// choice is what is known of an action that was chosen.
+func (s Stake) choice(action float64, edge bool, d Distribution) NumberChoice {
+	c := NumberChoice{Action: action, AtEdge: edge}
+	c.Lower, c.Higher = s.Actions.beside(action, d)
 	c.Expected, c.ExpectedLower, c.ExpectedHigher = s.Loss.Expected(c.Action, d), s.Loss.Expected(c.Lower, d), s.Loss.Expected(c.Higher, d)
 	if f, ok := s.Loss.(Formula); ok && !d.Finite(func(y float64) float64 { return f(c.Action, y) }) {
 		c.Expected = math.Inf(1)
@@ -136,7 +145,7 @@ func (s Stake) Choose(d Distribution) NumberChoice {
 
 // Best is the action alone.
 func (s Stake) Best(d Distribution) float64 {
-	_, action, _, _ := s.Actions.best(s.Loss, d)
+	action, _ := s.Actions.best(s.Loss, d)
 	return action
 }
 
@@ -222,26 +231,36 @@ func (a *Actions) Nearest(x float64) float64 {
 	return x
 }
 
-// best is the action of the least expected cost, with its neighbours.
-func (a *Actions) best(l Loss, d Distribution) (lower, best, higher float64, edge bool) {
+// best is the action of the least expected cost, and tells whether it is at the edge of its range.
+func (a *Actions) best(l Loss, d Distribution) (best float64, edge bool) {
 	if all := a.all(); all != nil {
 		k := a.least(l, d, all)
-		edge = a.Choices == nil && (k == 0 || k == len(all)-1) && len(all) > 1
-		return all[max(k-1, 0)], all[k], all[min(k+1, len(all)-1)], edge
+		return all[k], a.Choices == nil && (k == 0 || k == len(all)-1) && len(all) > 1
 	}
 	best = l.Free(d)
-	from, to := math.Inf(-1), math.Inf(1)
 	if a.bounded() {
-		from, to = a.From, a.To
 		if edge = !(best > a.From && best < a.To); edge {
 			best = min(max(best, a.From), a.To)
 		}
+	}
+	return best, edge
+}
+
+// beside are the neighbours of an action: the next ones, or else a tenth of the distance between the quartiles away.
+func (a *Actions) beside(best float64, d Distribution) (lower, higher float64) {
+	if all := a.all(); all != nil {
+		k, _ := slices.BinarySearch(all, best)
+		return all[max(k-1, 0)], all[min(k+1, len(all)-1)]
+	}
+	from, to := math.Inf(-1), math.Inf(1)
+	if a.bounded() {
+		from, to = a.From, a.To
 	}
 	tenth := (d.Quantile(0.75) - d.Quantile(0.25)) / 10
 	if d.Whole() && best == math.Trunc(best) {
 		tenth, from = max(1, math.Round(tenth)), max(from, min(best, 0))
 	}
-	return max(best-tenth, from), best, min(best+tenth, to), edge
+	return max(best-tenth, from), min(best+tenth, to)
 }
 
 // least is the place of the cheapest: of costs that bend up alone, beside the best of all numbers.

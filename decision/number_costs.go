@@ -17,7 +17,8 @@ type NumberCosts struct {
 	under, over expr.Expr   // of a pinball cost
 	formulas    []expr.Expr // of the action and the outcome, or of each named action; nil for a pinball cost
 	actions     Actions
-	file        string // that they were read from
+	efforts     []effort // of a unit of the action, or of each named one
+	file        string   // that they were read from
 }
 
 // LargestNumberCost is the largest cost of a unit or a case, so that squares of sums are finite.
@@ -125,8 +126,8 @@ func (r specReader) numbers(root node) (*NumberCosts, error) {
 	s := new(NumberCosts)
 	members := make(map[string]node)
 	for k, name := range root.names {
-		if !slices.Contains([]string{"under", "over", "cost", "costs", "action"}, name.text) {
-			return nil, r.faultf(name, "use under and over, or cost, or costs, and action", "%s is unknown", quoted(name.text))
+		if !slices.Contains([]string{"under", "over", "cost", "costs", "action", "effort"}, name.text) {
+			return nil, r.faultf(name, "use under and over, or cost, or costs, and action and effort", "%s is unknown", quoted(name.text))
 		}
 		members[name.text] = root.values[k]
 	}
@@ -173,6 +174,11 @@ func (r specReader) numbers(root node) (*NumberCosts, error) {
 		if err := r.span(a, &s.actions); err != nil {
 			return nil, err
 		}
+	}
+	if e, ok := members["effort"]; ok {
+		var err error
+		s.efforts, err = r.efforts(s.Named(), e)
+		return s, err
 	}
 	return s, nil
 }
@@ -260,6 +266,29 @@ func (s *NumberCosts) Columns() (names []string) {
 		}
 	}
 	return names
+}
+
+// AllColumns are those of Columns, and those that efforts depend on.
+func (s *NumberCosts) AllColumns() []string {
+	columns := s.Columns()
+	for _, e := range s.efforts {
+		columns = columnsOf(columns, e.entries)
+	}
+	return columns
+}
+
+// Named are the names of actions, or that of the one number that is chosen.
+func (s *NumberCosts) Named() []string {
+	if s.actions.Choices != nil {
+		return s.actions.Choices
+	}
+	return []string{actionName}
+}
+
+// Within finds what actions take of capacities: of numbers the effort of that name for every unit, or 1; see Spec.Within.
+func (s *NumberCosts) Within(all []Capacity) (*Capacities, error) {
+	const fix = "what else is short is called by an effort of the costs, such as effort: {kg: 0.4}"
+	return within(s.Named(), s.efforts, all, fix)
 }
 
 // Actions are those that can be chosen.
@@ -405,6 +434,9 @@ func (s *NumberCosts) MarshalJSON() ([]byte, error) {
 			add(&named, name, s.formulas[k].String())
 		}
 		add(&members, "costs", json.RawMessage("{"+strings.Join(named, ",")+"}"))
+	}
+	if len(s.efforts) > 0 {
+		add(&members, "effort", json.RawMessage(effortJSON(s.Named(), s.efforts)))
 	}
 	switch a := s.actions; {
 	case a.List != nil:

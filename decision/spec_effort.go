@@ -29,42 +29,47 @@ func (e *effort) alone(actions []string) *expr.Expr {
 	return e.entries[at]
 }
 
-// effort reads what actions take: {visit: travel_minutes} of a limit of the action itself, or
-// {minutes: {visit: travel_minutes, call: 10}} of one that actions share.
-func (r specReader) effort(s *Spec, n node) error {
+// efforts reads what actions take: {visit: travel_minutes} of a limit of the action itself, or
+// {minutes: {visit: travel_minutes, call: 10}} of one that actions share. Where there is one action alone, a number,
+// {kg: weight} is what a unit of it takes.
+func (r specReader) efforts(actions []string, n node) (all []effort, err error) {
 	if err := r.object(n, "the effort"); err != nil {
-		return err
+		return nil, err
 	}
 	for i, name := range n.names {
 		shared := n.values[i]
 		if shared.kind != anObject {
-			shared = node{kind: anObject, line: name.line, column: name.column, names: []node{name}, values: []node{shared}}
+			of := name
+			if len(actions) == 1 {
+				of.text = actions[0]
+			}
+			shared = node{kind: anObject, line: name.line, column: name.column, names: []node{of}, values: []node{shared}}
 		} else if err := r.object(shared, "the effort "+quoted(name.text)); err != nil {
-			return err
+			return nil, err
 		}
-		e := effort{name.text, make([]*expr.Expr, len(s.actions))}
+		e := effort{name.text, make([]*expr.Expr, len(actions))}
 		for k, action := range shared.names {
-			a := slices.Index(s.actions, action.text)
+			a := slices.Index(actions, action.text)
 			if a < 0 {
-				return r.faultf(action, "the actions are "+listed(s.actions), "the effort names the unknown action %s", quoted(action.text))
+				return nil, r.faultf(action, "the actions are "+listed(actions), "the effort names the unknown action %s", quoted(action.text))
 			}
 			entry, err := r.entry(shared.values[k], "the effort of "+quoted(action.text))
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if x, err := entry.Eval(noValues); err == nil && x < 0 {
-				return r.faultf(shared.values[k], "give one from 0", "the effort of %s is %v", quoted(action.text), x)
+				return nil, r.faultf(shared.values[k], "give one from 0", "the effort of %s is %v", quoted(action.text), x)
 			}
 			e.entries[a] = &entry
 		}
-		s.efforts = append(s.efforts, e)
+		all = append(all, e)
 	}
-	return nil
+	return all, nil
 }
 
-// effortJSON writes efforts as effort reads them.
-func (s *Spec) effortJSON() string {
-	parts := make([]string, len(s.efforts))
+// effortJSON writes efforts as specReader.efforts reads them.
+func effortJSON(actions []string, all []effort) string {
+	parts := make([]string, len(all))
 	text := func(v string) string {
 		b, err := json.Marshal(v)
 		if err != nil {
@@ -72,16 +77,16 @@ func (s *Spec) effortJSON() string {
 		}
 		return string(b)
 	}
-	for k := range s.efforts {
-		e := &s.efforts[k]
+	for k := range all {
+		e := &all[k]
 		value := ""
-		if own := e.alone(s.actions); own != nil {
+		if own := e.alone(actions); own != nil {
 			value = text(own.String())
 		} else {
 			var shared []string
 			for a, entry := range e.entries {
 				if entry != nil {
-					shared = append(shared, text(s.actions[a])+":"+text(entry.String()))
+					shared = append(shared, text(actions[a])+":"+text(entry.String()))
 				}
 			}
 			value = "{" + strings.Join(shared, ",") + "}"
@@ -145,18 +150,24 @@ func (c *Capacities) Uncertain() bool {
 // Within finds what actions take of capacities: the effort of that name, or else 1 for each time that the
 // action of that name is taken. Errors are *SpecError.
 func (s *Spec) Within(all []Capacity) (*Capacities, error) {
-	c := &Capacities{All: all, actions: s.Actions()}
+	const fix = "what several of them take is called by an effort of the costs, such as effort: {minutes: {visit: 30, call: 5}}"
+	return within(s.Actions(), s.efforts, all, fix)
+}
+
+// within is Within of actions with efforts, and what to do about a capacity of none.
+func within(actions []string, efforts []effort, all []Capacity, another string) (*Capacities, error) {
+	c := &Capacities{All: all, actions: actions}
 	one := expr.Number(1)
 	for _, capacity := range all {
-		entries := make([]*expr.Expr, len(s.actions))
-		if k := slices.IndexFunc(s.efforts, func(e effort) bool { return e.name == capacity.Name }); k >= 0 {
-			entries = s.efforts[k].entries
-		} else if a := slices.Index(s.actions, capacity.Name); a >= 0 {
+		entries := make([]*expr.Expr, len(actions))
+		if k := slices.IndexFunc(efforts, func(e effort) bool { return e.name == capacity.Name }); k >= 0 {
+			entries = efforts[k].entries
+		} else if a := slices.Index(actions, capacity.Name); a >= 0 {
 			entries[a] = &one
 		} else {
-			fix := "the actions are " + listed(s.actions)
-			if len(s.efforts) == 0 {
-				fix += "; what several of them take is called by an effort of the costs, such as effort: {minutes: {visit: 30, call: 5}}"
+			fix := "the actions are " + listed(actions)
+			if len(efforts) == 0 {
+				fix += "; " + another
 			}
 			return nil, specFault(fix, "the capacity %s is that of no action", quoted(capacity.Name))
 		}

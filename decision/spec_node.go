@@ -119,7 +119,7 @@ func (s *Spec) MarshalJSON() ([]byte, error) {
 		put(`,"ceiling":`, c)
 	}
 	if len(s.efforts) > 0 {
-		b.WriteString(`,"effort":` + s.effortJSON())
+		b.WriteString(`,"effort":` + effortJSON(s.actions, s.efforts))
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil

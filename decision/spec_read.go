@@ -90,7 +90,8 @@ func (r specReader) read(root node) (*Spec, error) {
 		return nil, r.at(*table, err)
 	}
 	if effort != nil {
-		if err := r.effort(s, *effort); err != nil {
+		var err error
+		if s.efforts, err = r.efforts(s.actions, *effort); err != nil {
 			return nil, err
 		}
 	}

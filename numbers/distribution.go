@@ -29,6 +29,14 @@ type Distribution interface {
 	CRPS(y float64) float64
 }
 
+// Bytes is about how much memory a distribution takes.
+func Bytes(d Distribution) int64 {
+	if c, ok := d.(counts); ok {
+		return 96 + 16*int64(len(c.means))
+	}
+	return 64 + 24*int64(len(d.(normals).parts))
+}
+
 // normals is a mixture of normals, seen through a transformation.
 type normals struct {
 	parts     []Part // of weights that add up to one

@@ -104,31 +104,7 @@ func (m blend) Quantile(p float64) float64 {
 // fall, E c(a, y) of the best action a less the mean of the least cost under each outcome. It is the most that any further
 // information can be worth.
 func OutcomeWorth(s decision.Stake, d Distribution, c decision.NumberChoice) float64 {
-	lo, hi := d.Quantile(1e-3), d.Quantile(1-1e-3)
-	if !(hi > lo) {
-		hi = lo + 1
-	}
-	return spared(c.Expected, d.Expect(func(y float64) float64 {
-		if _, formula := s.Loss.(decision.Formula); formula {
-			return s.Choose(within{known(y), lo, hi}).Expected
-		}
-		return s.Choose(known(y)).Expected
-	}))
-}
-
-// within is a known outcome for which the action of a formula, which may be best far from the outcome itself, is looked
-// for where outcomes may be.
-type within struct {
-	known
-	lo, hi float64
-}
-
-// Quantile implements decision.Distribution.
-func (w within) Quantile(p float64) float64 {
-	if p < 0.5 {
-		return w.lo
-	}
-	return w.hi
+	return spared(c.Expected, d.Expect(func(y float64) float64 { return s.Choose(known(y)).Expected }))
 }
 
 // spared is by how much one expectation is less than another: what rounding and quadrature leave is nothing.

@@ -28,29 +28,34 @@ import (
 
 // NumberDecideResponse is the answer to a DecideRequest where the outcome is a number.
 type NumberDecideResponse struct {
-	Model        string           `json:"model"`
-	ModelVersion string           `json:"model_version" doc:"changes when the model is replaced"`
-	Method       string           `json:"method"`
-	Outcome      string           `json:"outcome" doc:"the column that is decided about"`
-	Costs        string           `json:"costs" doc:"what actions cost"`
-	Edge         string           `json:"edge,omitempty" doc:"in how many rows the action is at the edge of its range"`
-	Decisions    []NumberDecision `json:"decisions" doc:"one for each row"`
-	Ignored      []string         `json:"ignored,omitempty" doc:"columns that the model does not know"`
-	Notes        []string         `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
+	Model        string            `json:"model"`
+	ModelVersion string            `json:"model_version" doc:"changes when the model is replaced"`
+	Method       string            `json:"method"`
+	Outcome      string            `json:"outcome" doc:"the column that is decided about"`
+	Costs        string            `json:"costs" doc:"what actions cost"`
+	Edge         string            `json:"edge,omitempty" doc:"in how many rows the action is at the edge of its range"`
+	Capacity     *service.Shortage `json:"capacity,omitempty" doc:"what the capacity that the request gives costs, and what more of it would be worth"`
+	Decisions    []NumberDecision  `json:"decisions" doc:"one for each row"`
+	Ignored      []string          `json:"ignored,omitempty" doc:"columns that the model does not know"`
+	Notes        []string          `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
 }
 
 // NumberDecision is what to do in a case.
 type NumberDecision struct {
-	ID          string   `json:"id,omitempty" doc:"what names the case, if the request does: its cell of the model's column of identifiers, or else of id"`
-	Action      any      `json:"action" doc:"a number, or the name of one of named actions"`
-	ActionIndex *int     `json:"action_index,omitempty" doc:"the number of a named action, from 0"`
-	Cost        float64  `json:"cost" doc:"what it is expected to cost"`
-	Mean        float64  `json:"mean" doc:"the expected outcome"`
-	Lower       *float64 `json:"lower,omitempty" doc:"the next lower action"`
-	CostLower   *float64 `json:"cost_lower,omitempty"`
-	Higher      *float64 `json:"higher,omitempty" doc:"the next higher action"`
-	CostHigher  *float64 `json:"cost_higher,omitempty"`
-	Unusual     []string `json:"unusual" doc:"columns in which the case is unlike the training rows"`
+	ID             string    `json:"id,omitempty" doc:"what names the case, if the request does: its cell of the model's column of identifiers, or else of id"`
+	Action         any       `json:"action" doc:"a number, or the name of one of named actions"`
+	ActionIndex    *int      `json:"action_index,omitempty" doc:"the number of a named action, from 0"`
+	Cost           float64   `json:"cost" doc:"what it is expected to cost"`
+	Mean           float64   `json:"mean" doc:"the expected outcome"`
+	Lower          *float64  `json:"lower,omitempty" doc:"the next lower action"`
+	CostLower      *float64  `json:"cost_lower,omitempty"`
+	Higher         *float64  `json:"higher,omitempty" doc:"the next higher action"`
+	CostHigher     *float64  `json:"cost_higher,omitempty"`
+	Unlimited      any       `json:"unlimited,omitempty" doc:"the action without the capacity, if there is one"`
+	UnlimitedIndex *int      `json:"unlimited_index,omitempty" doc:"the number of a named one, from 0"`
+	Forgone        *float64  `json:"forgone,omitempty" doc:"what the capacity costs in the case"`
+	Effort         []float64 `json:"effort,omitempty" doc:"what the action takes of each limit"`
+	Unusual        []string  `json:"unusual" doc:"columns in which the case is unlike the training rows"`
 }
 
 // anyDecision is the answer to a DecideRequest.
@@ -161,10 +166,10 @@ func (m *served) numberRowsBy(ctx context.Context, reader *rows.Reader, b *body,
 			return err
 		}
 	}
-	kept := costs.Columns()
+	kept := costs.AllColumns()
 	if value := reader.Field(b.Bytes(), "utility"); value != nil { // it may stand behind the rows
 		if given, err := parseNumberCosts(m.numbers, value); err == nil {
-			kept = given.Columns()
+			kept = given.AllColumns()
 		}
 	}
 	r, err := reader.Read(ctx, b.Bytes(), fields, kept, false)
@@ -289,7 +294,8 @@ func (s *Server) eachStake(ctx context.Context, x *exchange, costs *decision.Num
 }
 
 func (s *Server) decideNumbers(ctx context.Context, x *exchange, m *served, b *body) error {
-	r, costs, cases, err := m.numberRows(ctx, b, rows.Fields{}, true)
+	q := new(service.Decide)
+	r, costs, cases, err := m.numberRows(ctx, b, optionFields(service.Options{q.Limit()}), true)
 	if err != nil {
 		return err
 	}
@@ -298,16 +304,52 @@ func (s *Server) decideNumbers(ctx context.Context, x *exchange, m *served, b *b
 		return err
 	}
 	d := &service.NumberDecider{Model: m.numbers, Costs: costs}
+	if d.Limits, err = q.WithinNumbers(costs); err != nil {
+		return optionProblem(err)
+	}
 	if err := s.decideCases(ctx, x, d, r, cases); err != nil {
 		return err
+	}
+	all := make([]*service.Case, len(cases))
+	for i := range all {
+		all[i] = &service.Case{Number: &cases[i]}
+	}
+	if d.Limits != nil {
+		if err := allocateNumbers(d, r, all); err != nil {
+			return err
+		}
 	}
 	s.doneNumbers(x, m, costs, b.Bytes(), ids, cases)
 	text := jsonappend.Text(append(m.begin(), `,"costs":`...), costs.String())
 	if note := d.EdgeNote(); note != "" {
 		text = jsonappend.Text(append(text, `,"edge":`...), note)
 	}
-	x.write(http.StatusOK, "application/json", appendCases(text, "decisions", m, r, d.Fields(), func(i int, c *service.Case) { c.Number = &cases[i] }))
+	if d.Shortage != nil {
+		text = append(append(text, `,"capacity":`...), asJSON(d.Shortage)...)
+	}
+	x.write(http.StatusOK, "application/json", appendCases(text, "decisions", m, r, d.Fields(), func(i int, c *service.Case) {
+		c.Number, c.Limited = all[i].Number, all[i].Limited
+	}))
 	return nil
+}
+
+// allocateNumbers shares the capacity of a request out among its rows.
+func allocateNumbers(d *service.NumberDecider, r *rows.Rows, cases []*service.Case) error {
+	bytes, efforts := int64(0), make([][][]float64, len(cases))
+	for i, c := range cases {
+		var err error
+		bytes += d.Limits.Bytes(c.Number)
+		efforts[i], err = d.Limits.Efforts(func(column string) (float64, error) { return r.Value(i, column) })
+		if refused := (*problem.Problem)(nil); errors.As(err, &refused) {
+			return refused
+		} else if err != nil {
+			return problem.Wrong(rows.Location(i, ""), "%s", err)
+		}
+	}
+	if err := r.Memory.Take(bytes); err != nil {
+		return err
+	}
+	return optionProblem(d.Allocate(cases, efforts, nil))
 }
 
 // inferNumbers is what a request of the inference protocol asks of a model whose outcome is a number.

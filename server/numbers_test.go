@@ -67,6 +67,8 @@ var demandExchanges = [][3]string{
 	{"POST", "/v1/models/{name}/decide", "{" + demandRows + `,"utility":"under=3,over=1"}`},
 	{"POST", "/v1/models/{name}/decide", "{" + demandRows + `,"utility":{"under":"price","over":1,"action":{"from":0,"to":90,"step":5}}}`},
 	{"POST", "/v1/models/{name}/decide", `{"utility":{"costs":{"small":"3*max(outcome-36,0)","large":9}},` + demandRows + `}`},
+	{"POST", "/v1/models/{name}/decide", "{" + demandRows + `,"capacity":{"action":70}}`},
+	{"POST", "/v1/models/{name}/decide", `{"utility":{"costs":{"small":"3*max(outcome-30,0)","large":9},"effort":{"large":"price"}},"capacity":{"large":4},` + demandRows + `}`},
 	{"POST", "/v1/models/{name}/distribution", "{" + demandRows + `}`},
 	{"POST", "/v1/models/{name}/value", "{" + demandRows + `,"ask":["day=0.5"],"utility":"under=3,over=1"}`},
 	{"POST", "/v1/models/{name}/value", `{"rows":[{"heat":20,"price":3}],"ask":["day"]}`},
@@ -112,6 +114,17 @@ func TestNumbersOverHTTP(t *testing.T) {
 	if text := ask(s, http.MethodGet, "/metrics", "").Body.String(); !strings.Contains(text, line+"\n") {
 		t.Errorf("the metrics lack %s", line)
 	}
+	short := answer[NumberDecideResponse](t, s, "/v1/models/demand/decide", "{"+demandRows+`,"capacity":{"action":60}}`)
+	sum := 0.0
+	for i, one := range short.Decisions {
+		sum += one.Action.(float64)
+		if one.Unlimited != d.Decisions[i].Action || one.Effort[0] != one.Action || math.Abs(*one.Forgone-(one.Cost-d.Decisions[i].Cost)) > 1e-9 {
+			t.Errorf("within a capacity: %+v", one)
+		}
+	}
+	if math.Abs(sum-60) > 1e-9 || short.Capacity.Limits[0].Price.Value <= 0 {
+		t.Errorf("%v of 60 used, %+v", sum, short.Capacity)
+	}
 }
 
 // The outcome is worth all that is expected to be lost; and a column that says much, as the day does, what the model says of
@@ -142,6 +155,7 @@ func TestNumbersRefused(t *testing.T) {
 		{"decide", `,"utility":{"under":"rent","over":1}`, "rent"},
 		{"decide", `,"utility":5`, "such as"},
 		{"decide", `,"why":2`, "why"},
+		{"decide", `,"capacity":{"van":2}`, "is that of no action"},
 		{"predict", `,"quantiles":[2]`, "not between 0 and 1"},
 		{"predict", `,"utility":"under=1,over=1"`, "utility"},
 		{"value", `,"labels":true`, "what a label is worth"},

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
@@ -133,6 +134,19 @@ func effortError(err error, at *table.Error) error {
 // AllocateTable shares a capacity out to the cases of a table, which are decided without it. The table
 // may be nil where no column is needed.
 func (l *Limits) AllocateTable(t *table.Table, all []lossep.Decision, c Capacity, missing ...string) ([]Limited, *Shortage, error) {
+	efforts, groups, err := c.ofTable(l.Capacities, t, len(all), missing...)
+	if err != nil {
+		return nil, nil, err
+	}
+	decisions := make([]*lossep.Decision, len(all))
+	for i := range all {
+		decisions[i] = &all[i]
+	}
+	return l.Allocate(decisions, efforts, groups)
+}
+
+// ofTable are the efforts of n rows of a table, and the periods that they are in.
+func (c *Capacity) ofTable(l *decision.Capacities, t *table.Table, n int, missing ...string) (efforts [][][]float64, groups []string, err error) {
 	var columns []string
 	if t != nil {
 		columns = t.Columns()
@@ -145,26 +159,18 @@ func (l *Limits) AllocateTable(t *table.Table, all []lossep.Decision, c Capacity
 		if t == nil {
 			return nil, nil, optionError("capacity", "the effort depends on the column %q, which is not given", name)
 		}
-		column, err := t.Floats(name, missing...)
-		if err != nil {
+		if values[name], err = t.Floats(name, missing...); err != nil {
 			return nil, nil, err
 		}
-		values[name] = column
 	}
-	decisions, efforts := make([]*lossep.Decision, len(all)), make([][][]float64, len(all))
-	for i := range all {
-		var err error
-		decisions[i] = &all[i]
+	efforts = make([][][]float64, n)
+	for i := range efforts {
 		if efforts[i], err = l.Efforts(func(column string) (float64, error) { return values[column][i], nil }); err != nil {
 			return nil, nil, effortError(err, t.Place(i))
 		}
 	}
-	var groups []string
 	if c.Column() != "" {
-		var err error
-		if groups, err = t.Divided(c.Division); err != nil {
-			return nil, nil, err
-		}
+		groups, err = t.Divided(c.Division)
 	}
-	return l.Allocate(decisions, efforts, groups)
+	return efforts, groups, err
 }

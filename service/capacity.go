@@ -152,19 +152,23 @@ func (l *Limits) Fields() []Field {
 		return nil
 	}
 	actions, costs := l.spec.Actions(), l.spec.Costs()
-	names := make([]string, len(l.All))
-	for k, c := range l.All {
-		names[k] = c.Name
-	}
-	fields := []Field{
+	return append([]Field{
 		{Name: "unlimited", Columns: []string{"unlimited"}, Text: func(c *Case) string { return actions[c.Limited.Free.Action] }},
 		{Name: "unlimited_index", Whole: func(c *Case) int { return c.Limited.Free.Action }},
 		numberField("forgone", func(c *Case) float64 {
 			return max(0, gain(c.Limited.Free.Expected[c.Limited.Free.Action], c.Decision.Expected[c.Decision.Action], costs))
 		}),
-		numbersField("effort", "", "effort", names, func(c *Case, to []float64) []float64 { return append(to, c.Limited.Efforts...) }),
+	}, limitFields(l.Capacities, l.Per)...)
+}
+
+// limitFields are what a case takes of limits, and the period that it is in.
+func limitFields(l *decision.Capacities, per string) []Field {
+	names := make([]string, len(l.All))
+	for k, c := range l.All {
+		names[k] = c.Name
 	}
-	if l.Per != "" {
+	fields := []Field{numbersField("effort", "", "effort", names, func(c *Case, to []float64) []float64 { return append(to, c.Limited.Efforts...) })}
+	if per != "" {
 		fields = append(fields, Field{Name: "period", Columns: []string{"period"}, Text: func(c *Case) string { return c.Limited.Period }})
 	}
 	return fields
@@ -174,9 +178,32 @@ func (l *Limits) Fields() []Field {
 // what limits cost. Groups may be nil.
 func (l *Limits) Allocate(decisions []*lossep.Decision, efforts [][][]float64, groups []string) ([]Limited, *Shortage, error) {
 	limited := make([]Limited, len(decisions))
+	short, err := sharedOut(l.Capacities, l.Per, len(decisions), groups, func(rows []int, short *Shortage, name string) (*decision.Allocation, error) {
+		expected, taken := make([][]float64, len(rows)), make([][][]float64, len(rows))
+		for k, n := range rows {
+			expected[k], taken[k] = decisions[n].Expected, efforts[n]
+		}
+		out, err := l.Capacities.Allocate(expected, l.spec.Costs(), taken)
+		if err != nil {
+			return nil, err
+		}
+		for k, n := range rows {
+			if out.Actions[k] != decisions[n].Action {
+				short.Changed++
+			}
+			limited[n] = l.Case(decisions[n], decisions[n].Choice, out.Actions[k], efforts[n])
+			limited[n].Period = name
+		}
+		return out, nil
+	})
+	return limited, short, err
+}
+
+// sharedOut has a capacity shared out among the cases of each period, and says what its limits cost. Groups may be nil.
+func sharedOut(c *decision.Capacities, per string, cases int, groups []string, allocate func(rows []int, short *Shortage, name string) (*decision.Allocation, error)) (*Shortage, error) {
 	var names []string
 	members := make(map[string][]int)
-	for n := range decisions {
+	for n := range cases {
 		name := ""
 		if groups != nil {
 			name = groups[n]
@@ -186,31 +213,19 @@ func (l *Limits) Allocate(decisions []*lossep.Decision, efforts [][][]float64, g
 		}
 		members[name] = append(members[name], n)
 	}
-	short := newShortage(l, len(names))
+	short := newShortage(c, per, len(names))
 	for _, name := range names {
-		rows := members[name]
-		expected, taken := make([][]float64, len(rows)), make([][][]float64, len(rows))
-		for k, n := range rows {
-			expected[k], taken[k] = decisions[n].Expected, efforts[n]
-		}
-		out, err := l.Capacities.Allocate(expected, l.spec.Costs(), taken)
+		out, err := allocate(members[name], short, name)
 		if err != nil {
 			if name != "" {
 				err = fmt.Errorf("%s: %w", name, err)
 			}
-			return nil, nil, &Error{Option: "capacity", Msg: strings.TrimPrefix(err.Error(), "capacity: "), Err: err}
-		}
-		for k, n := range rows {
-			if out.Actions[k] != decisions[n].Action {
-				short.Changed++
-			}
-			limited[n] = l.Case(decisions[n], decisions[n].Choice, out.Actions[k], efforts[n])
-			limited[n].Period = name
+			return nil, &Error{Option: "capacity", Msg: strings.TrimPrefix(err.Error(), "capacity: "), Err: err}
 		}
 		short.add(out)
 	}
 	short.finish()
-	return limited, short, nil
+	return short, nil
 }
 
 // Case gives a case the action that there is room for.
@@ -263,9 +278,9 @@ type LimitUsed struct {
 	least        float64 // effort that an action takes in some case
 }
 
-func newShortage(l *Limits, periods int) *Shortage {
-	s := &Shortage{Periods: periods, per: l.Per, unsure: l.Uncertain()}
-	for _, c := range l.All {
+func newShortage(of *decision.Capacities, per string, periods int) *Shortage {
+	s := &Shortage{Periods: periods, per: per, unsure: of.Uncertain()}
+	for _, c := range of.All {
 		s.Limits = append(s.Limits, LimitUsed{Name: c.Name, Most: c.Most})
 	}
 	return s

@@ -240,14 +240,15 @@ func (m NumberModel) Predicting(p *Predict) (Answer, error) {
 
 // Deciding implements Loaded.
 func (m NumberModel) Deciding(ctx context.Context, d *Decide, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error) {
-	if err := d.Options.refuse(forCategories, "second-opinion", "why", "why-without", "calibrate", "baseline", "only", "probability", "top", "cost-matrix", "capacity", "per", "time"); err != nil {
+	if err := d.Options.refuse(forCategories, "second-opinion", "why", "why-without", "calibrate", "baseline", "only", "probability", "top", "cost-matrix"); err != nil {
 		return nil, err
 	}
 	costs, err := m.costs(ctx, &d.Costs, read)
 	if err != nil {
 		return nil, err
 	}
-	return &decidingNumbers{answer: answer{cases: &d.Cases, model: m.Model}, NumberDecider: NumberDecider{Model: m.Model, Costs: costs}}, nil
+	limits, err := d.WithinNumbers(costs)
+	return &decidingNumbers{answer: answer{cases: &d.Cases, model: m.Model}, NumberDecider: NumberDecider{Model: m.Model, Costs: costs, Limits: limits}, request: d}, err
 }
 
 // forCategories is why options are refused.
@@ -313,7 +314,9 @@ func (a *answer) each(ctx context.Context, rd *recipe.Reader, several bool, emit
 // NumberCase is what is known of a case whose outcome is a number.
 type NumberCase struct {
 	numbers.Distribution
+	Stake  decision.Stake
 	Choice decision.NumberChoice
+	Free   decision.NumberChoice // without the capacity, if there is one
 }
 
 // NumberFields are what is predicted of a case: the mean, and the quantiles that are asked for.
@@ -380,108 +383,4 @@ func (p *predictingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several
 
 func (p *predictingNumbers) Lines(Naming) []string {
 	return append([]string{table.Plural(p.rows, "row") + " predicted"}, p.warnings()...)
-}
-
-// NumberDecider decides cases one after another under costs, and counts what it decided.
-type NumberDecider struct {
-	Model    *numbers.Model
-	Costs    *decision.NumberCosts
-	Decided  int
-	AtEdge   int     // cases whose action is at the edge of its range
-	Expected float64 // sum of expected costs
-}
-
-// Decide chooses the action of a case by what is at stake in it. Costs are checked at the first; what is
-// wrong with a case alone is given its place.
-func (d *NumberDecider) Decide(stake decision.Stake, c *NumberCase, at func(error) error) error {
-	if d.Decided == 0 {
-		if err := d.Model.Check(d.Costs, stake, c.Distribution); err != nil {
-			return err
-		}
-	}
-	c.Choice = stake.Choose(c.Distribution)
-	if err := d.Costs.CheckChoice(c.Choice); err != nil {
-		return at(err)
-	}
-	d.Decided++
-	d.Expected += c.Choice.Expected
-	if c.Choice.AtEdge {
-		d.AtEdge++
-	}
-	return nil
-}
-
-// EdgeNote says in how many cases the action is at the edge of its range, "" if in none.
-func (d *NumberDecider) EdgeNote() string {
-	if d.AtEdge == 0 {
-		return ""
-	}
-	return fmt.Sprintf("the action is at the edge of its range in %s; a wider range might cost less", table.Plural(d.AtEdge, "row"))
-}
-
-// Fields are what is said about a decided case.
-func (d *NumberDecider) Fields() []Field {
-	fields := []Field{
-		numberField("cost", func(c *Case) float64 { return c.Number.Choice.Expected }),
-		numberField("mean", func(c *Case) float64 { return c.Number.Mean() }),
-	}
-	if names := d.Costs.Actions().Choices; names != nil {
-		at := func(c *Case) int { return int(c.Number.Choice.Action) }
-		return append([]Field{
-			{Name: "action", Columns: []string{"action"}, Text: func(c *Case) string { return names[at(c)] }},
-			{Name: "action_index", Whole: at},
-		}, fields...)
-	}
-	return append([]Field{numberField("action", func(c *Case) float64 { return c.Number.Choice.Action })}, append(fields,
-		numberField("lower", func(c *Case) float64 { return c.Number.Choice.Lower }),
-		numberField("cost_lower", func(c *Case) float64 { return c.Number.Choice.ExpectedLower }),
-		numberField("higher", func(c *Case) float64 { return c.Number.Choice.Higher }),
-		numberField("cost_higher", func(c *Case) float64 { return c.Number.Choice.ExpectedHigher }))...)
-}
-
-type decidingNumbers struct {
-	answer
-	NumberDecider
-	realised float64
-	labelled int
-}
-
-func (d *decidingNumbers) Fields() []Field { return fileFields(d.NumberDecider.Fields()) }
-
-func (d *decidingNumbers) Columns() []string {
-	return slices.DeleteFunc(d.Costs.Columns(), func(name string) bool { return name == d.model.Recipe().Target.Column })
-}
-
-func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
-	return d.each(ctx, rd, several, emit, func(row numbers.Row, c *NumberCase) error {
-		stake, err := row.Bind(d.Costs)
-		if err != nil {
-			return err
-		}
-		if err := d.Decide(stake, c, row.Located); err != nil {
-			return err
-		}
-		if y, ok := row.OutcomeNumber(); ok {
-			d.labelled++
-			d.realised += stake.Cost(c.Choice.Action, y)
-		}
-		return nil
-	})
-}
-
-func (d *decidingNumbers) Lines(Naming) []string {
-	lines := []string{fmt.Sprintf("%s decided under %s", table.Plural(d.rows, "row"), d.Costs)}
-	if d.rows > 0 {
-		lines = append(lines, fmt.Sprintf("expected cost per row %.6g, estimated by the model", d.Expected/float64(d.rows)))
-	}
-	if d.labelled > 0 {
-		lines = append(lines, fmt.Sprintf("realised cost per row %.6g, on the %s with a known outcome", d.realised/float64(d.labelled), table.Plural(d.labelled, "row")))
-	}
-	if note := d.EdgeNote(); note != "" {
-		lines = append(lines, note)
-	}
-	if of := d.model.Method(); of.Calibrated() && d.Costs.String() != d.model.Costs().String() {
-		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs, %s; fit again with these, or by %s", d.model.Costs(), of.Plain()))
-	}
-	return append(lines, d.warnings()...)
 }

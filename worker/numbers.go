@@ -80,6 +80,32 @@ func (j *job) updateNumbers(ctx context.Context) (any, []Tensor, error) {
 	return j.keepNumbersWithFile(next, nil, work)
 }
 
+// allocateNumbers decides the rows within a capacity, which is shared out when all are known.
+func (j *job) allocateNumbers(ctx context.Context, d *service.NumberDecider, q service.Capacity, decide func(i int, x []float64, c *service.Case) error) (found predicted, tensors []Tensor, err error) {
+	var all []*service.Case
+	bytes := int64(0)
+	found, _, err = j.numberCases(ctx, j.number.Recipe(), nil, func(i int, x []float64, c *service.Case) error {
+		err := decide(i, x, c)
+		all, bytes = append(all, c), bytes+d.Limits.Bytes(c.Number)
+		return err
+	})
+	if err != nil {
+		return found, nil, err
+	}
+	if err := j.take(j.share, "the capacity", float64(bytes)); err != nil {
+		return found, nil, err
+	}
+	if err := d.AllocateTable(j.rows, all, q, j.number.Recipe().Missing...); err != nil {
+		return found, nil, err
+	}
+	c := newCollected(len(all), d.Fields())
+	for _, one := range all {
+		c.add(one)
+	}
+	found.Capacity = d.Shortage
+	return found, c.tensors(), nil
+}
+
 // numberCases answers about the rows, as a recipe reads them, which use says about each, with its place and its features.
 func (j *job) numberCases(ctx context.Context, r *recipe.Recipe, fields []service.Field, use func(i int, x []float64, c *service.Case) error) (found predicted, tensors []Tensor, err error) {
 	d := newCollected(j.rows.Len(), fields)
@@ -120,7 +146,8 @@ func (j *job) predictNumbers(ctx context.Context) (any, []Tensor, error) {
 
 // decideNumbers gives the action, what it and its neighbours are expected to cost, and the mean.
 func (j *job) decideNumbers(ctx context.Context) (any, []Tensor, error) {
-	if err := (service.Options{}).Give(j.Options); err != nil {
+	q := new(service.Decide)
+	if err := given(append(q.Periods(), q.Limit()), j.Options); err != nil {
 		return nil, nil, err
 	}
 	costs, stakes, err := j.numberStakes()
@@ -128,9 +155,19 @@ func (j *job) decideNumbers(ctx context.Context) (any, []Tensor, error) {
 		return nil, nil, err
 	}
 	d := &service.NumberDecider{Model: j.number, Costs: costs}
-	found, tensors, err := j.numberCases(ctx, j.number.Recipe(), d.Fields(), func(i int, _ []float64, c *service.Case) error {
+	if d.Limits, err = q.WithinNumbers(costs); err != nil {
+		return nil, nil, err
+	}
+	decide := func(i int, _ []float64, c *service.Case) error {
 		return d.Decide(stakes[i%len(stakes)], c.Number, func(err error) error { return numbers.Located(j.rows.Place(i), err) })
-	})
+	}
+	var found predicted
+	var tensors []Tensor
+	if d.Limits == nil {
+		found, tensors, err = j.numberCases(ctx, j.number.Recipe(), d.Fields(), decide)
+	} else {
+		found, tensors, err = j.allocateNumbers(ctx, d, q.Capacity, decide)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

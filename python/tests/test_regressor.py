@@ -46,6 +46,25 @@ def test_decisions_are_quantiles(demand) -> None:
     np.testing.assert_allclose(squares.action, model.predict(X), rtol=1e-5)  # to the root of what costs are known to
 
 
+def test_capacity(demand) -> None:
+    X, _, model = demand
+    free = model.decide(X)
+    found = model.decide(X, capacity={"action": 2000})
+    assert abs(found.action.sum() - 2000) < 1e-6 * 2000  # the noise is normal: all of it is used
+    np.testing.assert_allclose(found.unlimited, free.action)
+    np.testing.assert_allclose(found.effort["action"], found.action)
+    np.testing.assert_allclose(found.forgone.sum(), found.capacity["cost"]["value"])
+    price = found.capacity["limits"][0]["price"]["value"]
+    more = model.decide(X, capacity={"action": 2001})
+    np.testing.assert_allclose(found.cost.sum() - more.cost.sum(), price, rtol=0.01)  # the slope of the cost
+    X = X.assign(depot=X["day"])
+    days = model.decide(X, {"costs": {"small": "40 + 3*max(outcome - 30, 0)", "large": 60}}, capacity={"large": 5}, per="depot")
+    sums = days.to_frame().assign(depot=X["depot"]).query("action == 'large'").groupby("depot").size()
+    assert list(sums) == [5, 5] and list(days.unlimited).count("large") > 10
+    with pytest.raises(ValueError, match="the capacity .*van.* is that of no action"):
+        model.decide(demand[0], capacity={"van": 3})
+
+
 def test_methods(demand) -> None:
     X, y, model = demand
     other = lossep.LossepRegressor("under=15,over=5", kernel="linear + constant", method="laplace").fit(X, y)

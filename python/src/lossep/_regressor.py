@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from lossep import _worker
 from lossep._columns import Columns
 from lossep._costs import raw_columns
-from lossep._decisions import Worth, ask_prices
+from lossep._decisions import Worth, ask_prices, capacities
 from lossep._errors import DataWarning
 from lossep._estimator import Estimator, index_of
 from lossep._frames import Array
@@ -35,6 +35,8 @@ class NumberDecisions:
     its neighbours, with what they are expected to cost (``cost_lower``, ``cost_higher``): the next steps of a range
     or list, otherwise a tenth of the distance between the quartiles away; None with named actions. ``unusual`` are
     the columns in which each case is unlike the training rows. ``ids`` is the index of X, if that is a DataFrame.
+    With a capacity ``unlimited`` are the actions without it, ``forgone`` is what it costs in each case, ``effort`` what the
+    action takes of each limit by name, and ``capacity`` a dict as in ``Decisions``. They are None without one.
     """
 
     action: Array
@@ -47,6 +49,10 @@ class NumberDecisions:
     unusual: list[list[str]] = field(default_factory=list)
     ids: Any = None
     notes: list[str] = field(default_factory=list)
+    unlimited: Array | None = None
+    forgone: Array | None = None
+    effort: dict[str, Array] | None = None
+    capacity: dict[str, Any] | None = None
 
     def __len__(self) -> int:
         return len(self.action)
@@ -55,8 +61,9 @@ class NumberDecisions:
         """The decisions as a pandas DataFrame, with the columns of the command. The index is that of X by default."""
         import pandas
 
-        names = ("action", "cost", "mean", "lower", "cost_lower", "higher", "cost_higher")
+        names = ("action", "cost", "mean", "unlimited", "forgone", "lower", "cost_lower", "higher", "cost_higher")
         columns = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        columns.update({f"effort_{name}": values for name, values in (self.effort or {}).items()})
         columns["unusual"] = [";".join(names) for names in self.unusual]
         return pandas.DataFrame(columns, index=self.ids if index is None else index)
 
@@ -305,7 +312,16 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         found: Array = reply.tensors["mean" if quantiles is None else "quantiles"]
         return found
 
-    def decide(self, X: Any, cost: str | Mapping[str, Any] | None = None, *, cost_columns: Any = None) -> NumberDecisions:
+    def decide(
+        self,
+        X: Any,
+        cost: str | Mapping[str, Any] | None = None,
+        *,
+        cost_columns: Any = None,
+        capacity: Mapping[str, float] | None = None,
+        per: str | None = None,
+        time: str | None = None,
+    ) -> NumberDecisions:
         """The action of the least expected cost in each case.
 
         Parameters
@@ -316,11 +332,18 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
             Other costs than those of the fit; nothing is fitted again.
         cost_columns : DataFrame of n rows, optional
             Columns that ``cost`` names and X does not have.
+        capacity : dict, optional
+            How much there is for all cases together: ``{"action": 500}`` limits the sum of the actions, ``{"large van": 3}`` how often
+            a named one is taken, and the name of an ``effort`` of the costs what they take of it.
+        per, time : str, optional
+            As for ``LossepClassifier.decide``.
         """
         check_is_fitted(self)
-        columns = cases(self, X)
+        columns = cases(self, X, besides=[per, time])
         _add_beside(columns, cost_columns)
-        header = {"name": "X", "columns": columns.header(), "utility": _utility(cost)}
+        options = {"capacity": capacities(capacity), "per": per, "time": time}
+        options = {name: value for name, value in options.items() if value is not None}
+        header = {"name": "X", "columns": columns.header(), "utility": _utility(cost), "options": options}
         reply, _ = self.model_.ask("decide", header, columns.tensors())
         self._unseen(reply.result)
         return self._decisions(reply, columns, X)
@@ -362,6 +385,9 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
     def _decisions(self, reply: Any, columns: Columns, X: Any) -> NumberDecisions:
         found, names = reply.tensors, reply.result.get("actions")
         unusual = reply.result.get("unusual") or {}
+        capacity = reply.result.get("capacity")
+        limits = [limit["name"] for limit in capacity["limits"]] if capacity else []
+        unlimited = found.get("unlimited" if names is None else "unlimited_index")
         return NumberDecisions(
             action=found["action"] if names is None else np.array(names, dtype=object)[found["action_index"]],
             cost=found["cost"],
@@ -370,6 +396,10 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
             unusual=[unusual.get(str(i), []) for i in range(columns.rows)],
             ids=index_of(X),
             notes=list(reply.result["notes"] or []),
+            unlimited=unlimited if names is None or unlimited is None else np.array(names, dtype=object)[unlimited],
+            forgone=found.get("forgone"),
+            effort={name: found["effort"][:, k] for k, name in enumerate(limits)} if capacity else None,
+            capacity=capacity,
         )
 
     @classmethod

@@ -1,0 +1,142 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/numbers"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
+)
+
+// NumberDecider decides cases one after another under costs, and counts what it decided.
+type NumberDecider struct {
+	Model    *numbers.Model
+	Costs    *decision.NumberCosts
+	Limits   *NumberLimits // nil if there is no capacity
+	Shortage *Shortage     // once it is shared out
+	Decided  int
+	AtEdge   int     // cases whose action is at the edge of its range
+	Expected float64 // sum of expected costs
+}
+
+// Decide chooses the action of a case by what is at stake in it. Costs are checked at the first; what is
+// wrong with a case alone is given its place.
+func (d *NumberDecider) Decide(stake decision.Stake, c *NumberCase, at func(error) error) error {
+	if d.Decided == 0 {
+		if err := d.Model.Check(d.Costs, stake, c.Distribution); err != nil {
+			return err
+		}
+	}
+	c.Stake, c.Choice = stake, stake.Choose(c.Distribution)
+	if err := d.Costs.CheckChoice(c.Choice); err != nil {
+		return at(err)
+	}
+	d.Decided++
+	d.Expected += c.Choice.Expected
+	if c.Choice.AtEdge {
+		d.AtEdge++
+	}
+	return nil
+}
+
+// EdgeNote says in how many cases the action is at the edge of its range, "" if in none.
+func (d *NumberDecider) EdgeNote() string {
+	if d.AtEdge == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the action is at the edge of its range in %s; a wider range might cost less", table.Plural(d.AtEdge, "row"))
+}
+
+// Fields are what is said about a decided case.
+func (d *NumberDecider) Fields() []Field {
+	fields := append([]Field{
+		numberField("cost", func(c *Case) float64 { return c.Number.Choice.Expected }),
+		numberField("mean", func(c *Case) float64 { return c.Number.Mean() }),
+	}, d.Limits.Fields()...)
+	if names := d.Costs.Actions().Choices; names != nil {
+		at := func(c *Case) int { return int(c.Number.Choice.Action) }
+		return append([]Field{
+			{Name: "action", Columns: []string{"action"}, Text: func(c *Case) string { return names[at(c)] }},
+			{Name: "action_index", Whole: at},
+		}, fields...)
+	}
+	return append([]Field{numberField("action", func(c *Case) float64 { return c.Number.Choice.Action })}, append(fields,
+		numberField("lower", func(c *Case) float64 { return c.Number.Choice.Lower }),
+		numberField("cost_lower", func(c *Case) float64 { return c.Number.Choice.ExpectedLower }),
+		numberField("higher", func(c *Case) float64 { return c.Number.Choice.Higher }),
+		numberField("cost_higher", func(c *Case) float64 { return c.Number.Choice.ExpectedHigher }))...)
+}
+
+type decidingNumbers struct {
+	answer
+	NumberDecider
+	request  *Decide
+	realised float64
+	labelled int
+}
+
+func (d *decidingNumbers) Fields() []Field { return fileFields(d.NumberDecider.Fields()) }
+
+func (d *decidingNumbers) Columns() []string {
+	columns := d.Costs.Columns()
+	if d.Limits != nil {
+		columns = append(columns, d.Limits.Columns()...)
+	}
+	if name := d.request.Column(); name != "" {
+		columns = append(columns, name)
+	}
+	return slices.DeleteFunc(columns, func(name string) bool { return name == d.model.Recipe().Target.Column })
+}
+
+func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
+	if d.Limits != nil {
+		return d.allocated(ctx, rd, several, emit)
+	}
+	return d.each(ctx, rd, several, emit, func(row numbers.Row, c *NumberCase) error {
+		if err := d.decide(row, c); err != nil {
+			return err
+		}
+		if y, ok := row.OutcomeNumber(); ok {
+			d.realise(c, y)
+		}
+		return nil
+	})
+}
+
+// decide chooses the action of a row by what is at stake in it.
+func (d *decidingNumbers) decide(row numbers.Row, c *NumberCase) error {
+	stake, err := row.Bind(d.Costs)
+	if err != nil {
+		return err
+	}
+	return d.Decide(stake, c, row.Located)
+}
+
+// realise counts what the action really cost.
+func (d *decidingNumbers) realise(c *NumberCase, y float64) {
+	d.labelled++
+	d.realised += c.Stake.Cost(c.Choice.Action, y)
+}
+
+func (d *decidingNumbers) Lines(Naming) []string {
+	lines := []string{fmt.Sprintf("%s decided under %s", table.Plural(d.rows, "row"), d.Costs)}
+	if d.rows > 0 {
+		lines = append(lines, fmt.Sprintf("expected cost per row %.6g, estimated by the model", d.Expected/float64(d.rows)))
+	}
+	if d.labelled > 0 {
+		lines = append(lines, fmt.Sprintf("realised cost per row %.6g, on the %s with a known outcome", d.realised/float64(d.labelled), table.Plural(d.labelled, "row")))
+	}
+	if note := d.EdgeNote(); note != "" {
+		lines = append(lines, note)
+	}
+	if d.Shortage != nil {
+		lines = append(lines, d.Shortage.Lines()...)
+	}
+	if of := d.model.Method(); of.Calibrated() && d.Costs.String() != d.model.Costs().String() {
+		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs, %s; fit again with these, or by %s", d.model.Costs(), of.Plain()))
+	}
+	return append(lines, d.warnings()...)
+}
