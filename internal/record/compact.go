@@ -76,11 +76,16 @@ func (r *Recorder) rest() {
 		time.Sleep(min(worked, longestRest))
 	default:
 		time.Sleep(min(restShare*worked, longestRest))
-		for since := time.Now(); r.answering.Load() > 0 && time.Since(since) < longestWait; {
-			time.Sleep(pause)
-		}
+		r.wait(longestWait, func() bool { return false })
 	}
 	r.rested = time.Now()
+}
+
+// wait waits until no request is being answered, for so long at most, or until it is urgent.
+func (r *Recorder) wait(most time.Duration, urgent func() bool) {
+	for since := time.Now(); r.answering.Load() > 0 && time.Since(since) < most && !urgent(); {
+		time.Sleep(pause)
+	}
 }
 
 // Columns of decisions; one _probability_NAME for each outcome, other numbers and those of inputs follow, by name.

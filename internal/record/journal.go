@@ -11,6 +11,8 @@ import (
 	"math"
 	"os"
 	"strconv"
+
+	"github.com/lossep/lossep/internal/regular"
 )
 
 // A journal is frames: the length of what is in one, its checksum, and then a schema, as JSON, or the decisions of
@@ -122,7 +124,7 @@ type decided struct {
 // frames hands over the schemas and decisions of a journal, and counts the places where it is damaged, which it goes
 // past. A last frame that is incomplete, or zeros in its place, are of a process or machine that was stopped: no damage.
 func frames(path string, schema func(*Schema), use func(*decided) error) (damaged int, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return 0, err
 	}

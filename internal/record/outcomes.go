@@ -3,11 +3,14 @@ package record
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/lossep/lossep/internal/regular"
 )
 
 // layout is how times are written.
@@ -69,7 +72,7 @@ const outcomesFile = "_outcomes.jsonl"
 
 // endLine takes away a line that a killed process had begun, and nobody knows of.
 func endLine(path string) error {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, math.MaxInt64-1)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -116,7 +119,7 @@ func (r *Recorder) retain() error {
 
 // trim takes outcomes before a time out of a file, all or nothing.
 func trim(path, limit string) error {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, math.MaxInt64-1)
 	if err != nil {
 		return err
 	}

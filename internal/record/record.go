@@ -35,6 +35,10 @@ const (
 	// queueLength is how many requests wait to be written, and queueBytes what they may hold.
 	queueLength = 4096
 	queueBytes  = 64 << 20
+	// Decisions go to the journal while no request is being answered, or after longestDelay, or if more than fewQueued
+	// requests wait.
+	longestDelay = 10 * time.Millisecond
+	fewQueued    = 32
 	// fullLength is how many journals wait to become Parquet; with more the journal under way waits.
 	fullLength = 64
 )
@@ -283,6 +287,7 @@ func (r *Recorder) write() {
 				r.each(r.rotate)
 				return
 			}
+			r.wait(longestDelay, func() bool { return r.hurry.Load() || len(r.queue) > fewQueued })
 			if err := r.append(b); err != nil {
 				r.dropped.Add(int64(len(b.Actions)))
 				r.fail(err)

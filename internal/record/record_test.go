@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -366,5 +367,24 @@ func TestOutcomesAfterAFailure(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "m", outcomesFile))
 	if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); err != nil || len(lines) != 2 || !json.Valid([]byte(lines[0])) || !strings.Contains(lines[1], `"third"`) {
 		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// What has no end, in the place of a journal or of outcomes, is an error and is not waited for.
+func TestEndless(t *testing.T) {
+	for _, name := range []string{"_journal-1.bin", outcomesFile} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "m", name)
+		if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.Symlink(os.DevNull, path)); err != nil {
+			t.Skip(err)
+		}
+		r, err := Open(Config{Dir: dir})
+		if err == nil {
+			err = r.Outcomes("m", "outcome", []Outcome{{"a", "yes"}})
+			_ = r.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "a device and not a regular file") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
