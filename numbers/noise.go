@@ -170,11 +170,12 @@ func excess(set effects.Set, row []float64) float64 {
 		return 1
 	}
 	g := set.At(row, 0)
-	return math.Exp(max(-mostExcess, min(mostExcess, g.Variance/2-g.Mean)))
+	return math.Exp(max(leastExcess, min(mostExcess, g.Variance/2-g.Mean)))
 }
 
-// mostExcess bounds the logarithm of excess.
-const mostExcess = 8
+// Bounds of the logarithm of excess. The squares that it is learnt from are no larger than mostSquare: where groups differ much, the
+// expectation for one that is new would be far larger, and the mean of an amount whose logarithm is normal beyond all that was seen.
+var leastExcess, mostExcess = -8.0, math.Log(mostSquare)
 
 // predictAt is the distribution of the outcome of a row whose latent value is N(mean, variance).
 func (m *Model) predictAt(row []float64, mean, variance float64) Distribution {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // shops are sales by shop, day and year, whose root has normal noise that is larger in one shop; some shops are closed on Sundays, and of
@@ -100,5 +101,29 @@ func TestOutliersAreTails(t *testing.T) {
 		if math.Abs(next[i]-want) > 1e-6*(1+want) {
 			t.Fatalf("row %d: %v a year later, %v before", i, next[i], want)
 		}
+	}
+}
+
+// The noise of a group that is new is no larger than that of any could be found to be, however much groups differ: the mean of an amount
+// whose logarithm has noise of 0.2 would be e^60 times as large with 3,000 times the variance.
+func TestNoiseOfNewGroupsIsBounded(t *testing.T) {
+	const groups, each = 12, 30
+	x := mat.NewDense(groups*each, 1, nil)
+	all := make([]residual, groups*each)
+	for i := range all {
+		x.Set(i, 0, float64(i%groups))
+		all[i] = residual{row: x.RawRowView(i), off: 4, even: 1}
+		if i%2 == 0 {
+			all[i].off = 0.2
+		}
+	}
+	s := sampled{x: x, codes: 1, seed: 1}
+	found, err := s.groups(t.Context(), indices.Of(len(all)), all, uneven{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	narrow, wide, other := excess(found, []float64{0}), excess(found, []float64{1}), excess(found, []float64{-1})
+	if !(narrow < 0.1 && wide > 10 && other > 1 && other <= mostSquare*(1+1e-9)) {
+		t.Errorf("noise of %v, %v, and %v of a group that is new", narrow, wide, other)
 	}
 }
