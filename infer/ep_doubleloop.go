@@ -50,7 +50,7 @@ type doubleLoop struct {
 
 	best float64 // the smallest residual so far
 
-	evaluations int // of the energy in this descent
+	visits, most int // of all terms in this descent, and how many there may be
 }
 
 // doubleLoop settles the sites by the double loop. A utility seen through one view
@@ -91,12 +91,8 @@ func (e *engine) doubleLoop(ctx context.Context) error {
 // the relative error of float64 times the condition of the covariance, which is 1e8 and more for small noise.
 const rounded = 1e-6
 
-// mostEnergies bounds the evaluations of the energy in a descent: without a bound, terms whose powers below one are far
-// from log-concave took so many for every step that a search for the kernel of ten rows took minutes. The number is a
-// round one, within which the descents of the tests converge.
-const mostEnergies = 1000
-
-// descend runs the double loop from one start.
+// descend runs the double loop from one start. As a step of it visits the terms many times where a sweep does once, it is their
+// visits that the most sweeps bound: terms that are far from log-concave, or many, take hundreds for every step.
 func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 	const (
 		outer    = 300
@@ -107,7 +103,7 @@ func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 	tol := e.opt.Tolerance
 	for range visits {
 		residual, since := math.Inf(1), 0
-		d.best, d.evaluations = residual, 0
+		d.best, d.visits, d.most = residual, 0, e.opt.MaxSweeps
 		for k := 0; k < outer && residual > tol && e.status.Sweeps < e.opt.MaxSweeps; k++ {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -120,7 +116,7 @@ func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 			} else {
 				since++
 			}
-			if math.IsInf(residual, 1) || d.evaluations > mostEnergies || since > patience || since > brief && d.best < rounded {
+			if math.IsInf(residual, 1) || d.visits > d.most || since > patience || since > brief && d.best < rounded {
 				return nil
 			}
 		}
@@ -337,7 +333,7 @@ func (d *doubleLoop) cavity(i int, site gauss.Scalar) gauss.Scalar {
 // cavity is improper. It leaves the moments of q̄ and of the tilted distributions
 // behind.
 func (d *doubleLoop) energy(b []gauss.Scalar) float64 {
-	d.evaluations++
+	d.visits++
 	if !d.set(b) {
 		return math.Inf(1)
 	}
@@ -368,7 +364,7 @@ func (d *doubleLoop) inner() {
 	)
 	value := d.energy(d.b)
 	last := math.Inf(1)
-	for range iterations {
+	for step := 0; step < iterations && d.visits <= d.most; step++ {
 		decrement := d.newtonStep()
 		noise := 1e-13 * (1 + math.Abs(value)) // rounding of the energy
 		if !(decrement > settled) || decrement < noise && decrement > 0.5*last {
@@ -400,6 +396,7 @@ func (d *doubleLoop) inner() {
 func (d *doubleLoop) newtonStep() float64 {
 	n := len(d.b)
 	d.statistics()
+	d.visits += 4 // of every term by tiltedCovariance
 	for i := range n {
 		c := d.tiltedCovariance(i)
 		d.hess.SetSym(i, i, d.hess.At(i, i)+d.share[i]*c[0])
@@ -476,6 +473,7 @@ func (d *doubleLoop) polish(residual float64) (float64, bool) {
 		return 0, false
 	}
 	d.statistics()
+	d.visits += 4 // of every term by tiltedCovariance
 	for i := range n {
 		t := d.tiltedCovariance(i)
 		m, v := d.mean[i], d.variance[i]

@@ -104,7 +104,7 @@ func strangeTable(t *testing.T, n int, rng *rand.Rand, same, weighted bool, draw
 		y := draw(a, b, rng)
 		text += fmt.Sprintf("%.6f,%.6f,", a, b)
 		if weighted {
-			text += fmt.Sprintf("%v,", []float64{0, 0.25, 1, 1, 2, 20}[rng.IntN(6)])
+			text += fmt.Sprintf("%v,", []float64{0, 0.25, 1, 1, 2, 20, 500, 1e6}[rng.IntN(8)])
 		}
 		text += fmt.Sprintln(y)
 	}
