@@ -63,7 +63,7 @@ func (f *Fit) Choose(ctx context.Context, c Choice) error {
 		best = slices.DeleteFunc(best, func(b Candidate) bool { return b.Gain < c.Threshold })
 		best = best[:min(len(best), c.Families)]
 		if len(best) == 0 && parts > 1 {
-			return nil
+			continue
 		}
 		if err := f.take(ctx, best, c); err != nil {
 			return err
@@ -239,6 +239,8 @@ const (
 	// mostCrossed is the most columns that are crossed with each other, those whose own effects
 	// bring most.
 	mostCrossed = 40
+	// fewCategories is the most columns of categories of which all triples are tried: 56.
+	fewCategories = 8
 )
 
 // has tells whether a family is in the fit.
@@ -328,7 +330,8 @@ func (f *Fit) occurring(ctx context.Context, groupings []*Grouping) error {
 }
 
 // sets are the sets of columns that families of so many parts are tried for: all columns, all
-// pairs, and triples that have a pair that was taken.
+// pairs, and triples that have a pair that was taken, or of few columns of categories: a smooth part beside them may
+// have told of their pairs already.
 func (f *Fit) sets(parts int) [][]int {
 	d := f.table.columns()
 	var all [][]int
@@ -340,6 +343,9 @@ func (f *Fit) sets(parts int) [][]int {
 	}
 	crossed := indices.Of(d)
 	slices.SortStableFunc(crossed, func(a, b int) int { return cmp.Compare(f.alone[b], f.alone[a]) })
+	categories := slices.DeleteFunc(slices.Clone(crossed), func(c int) bool { return !f.table.categorical(c) })
+	categories = categories[:min(len(categories), fewCategories)]
+	slices.Sort(categories)
 	crossed = crossed[:min(d, mostCrossed)]
 	slices.Sort(crossed)
 	if parts == 2 {
@@ -349,6 +355,13 @@ func (f *Fit) sets(parts int) [][]int {
 			}
 		}
 		return all
+	}
+	for i, a := range categories {
+		for j, b := range categories[i+1:] {
+			for _, c := range categories[i+j+2:] {
+				all = append(all, []int{a, b, c})
+			}
+		}
 	}
 	for _, m := range f.members {
 		if len(m.Family) != parts-1 || m.Family.counts() {

@@ -261,6 +261,27 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// Three categories are crossed where none of their pairs tells anything, as where a smooth part has told it already.
+func TestChooseTripleWithoutPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	x, y := mat.NewDense(4000, 4, nil), make(labels, 4000)
+	for i := range y {
+		a, b, c := rng.IntN(2), rng.IntN(2), rng.IntN(2)
+		x.SetRow(i, []float64{rng.NormFloat64(), float64(a), float64(b), float64(c)})
+		if rng.Float64() < 0.3+0.4*float64((a+b+c)%2) {
+			y[i] = 1
+		}
+	}
+	f := newFit(NewTable(x, 3), y)
+	mustAdd(t, f, Family{})
+	if err := f.Choose(t.Context(), DefaultChoice()); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Effects(); len(got) != 2 || !slices.Equal(got[1].Family, Family{{1, 0}, {2, 0}, {3, 0}}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Where nothing is there nothing is found.
 func TestChooseNothing(t *testing.T) {
 	for seed := range uint64(20) {
