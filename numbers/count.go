@@ -20,6 +20,11 @@ func (s shifted) Log(f float64) (l, d1, d2 float64)        { return s.Factor.Log
 func (s shifted) LogMean(m, v float64) (l, d1, d2 float64) { return s.Factor.LogMean(m+s.by, v) }
 func (s shifted) MeanLog(m, v float64) (l, d1, d2 float64) { return s.Factor.MeanLog(m+s.by, v) }
 
+// Raise implements factor.Raiser.
+func (s shifted) Raise(alpha float64) factor.Factor {
+	return shifted{factor.Raise(s.Factor, alpha), s.by}
+}
+
 // MeanLogBy is MeanLog by the mean of the logarithm of the sigmoid where that gives it.
 func (s shifted) MeanLogBy(logit func(m, v float64) (l, d1, d2 float64), m, v float64) (l, d1, d2 float64) {
 	if n, ok := s.Factor.(factor.NegativeBinomial); ok {
