@@ -47,16 +47,17 @@ func (l *Learned) EffectFamilies() []EffectFamily {
 	if !ok {
 		return nil
 	}
-	return effectFamilies(f.Process.Effects(), l.problem.Recipe)
+	return EffectFamilies(f.Process.Effects(), l.problem.Recipe)
 }
 
 // EffectFamilies are those of one or two columns and few enough groups to be shown, the most
 // important first.
 func (m *Model) EffectFamilies() []EffectFamily {
-	return effectFamilies(m.opinions[0].State().Effects, m.recipe)
+	return EffectFamilies(m.opinions[0].State().Effects, m.recipe)
 }
 
-func effectFamilies(set effects.Set, r *recipe.Recipe) (all []EffectFamily) {
+// EffectFamilies are those of a set in the words of a recipe, as of a model.
+func EffectFamilies(set effects.Set, r *recipe.Recipe) (all []EffectFamily) {
 	names := EntryNames(r)
 	for _, e := range set.Uncertain() {
 		if len(e.Axes) > mostShownColumns || e.Groups() > mostShownGroups {
@@ -140,7 +141,7 @@ func countLabels() []string {
 
 // functionName is the outcome that a function is of, nothing where there is one function.
 func functionName(r *recipe.Recipe, function int) string {
-	if !several(r) {
+	if r.Target.Number || !several(r) {
 		return ""
 	}
 	return r.Target.Outcomes[function]

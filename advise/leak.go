@@ -3,7 +3,10 @@ package advise
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/recipe"
@@ -16,6 +19,10 @@ const (
 	leakArea = 0.995
 	// leakRows is how many rows an outcome must have to be looked at.
 	leakRows = 15
+	// Of two outcomes of which one has fewer rows a column that tells all rows apart is named where that has a
+	// chance of less than separated in any of the columns, and either outcome fewestSeparated rows.
+	separated       = 1e-4
+	fewestSeparated = 4
 	// leakSample is how many rows are looked at.
 	leakSample = 20_000
 	// A column is filled only with some outcomes if the share of its cells with a value is
@@ -28,6 +35,28 @@ const (
 type leakTest struct {
 	rows [][]int // those looked at of each outcome that has enough of them
 	name []string
+	all  int // rows of the table
+	// few is the probability that a column that knows nothing has the rows of two outcomes apart in one given
+	// order, times the columns, where rows are too few to look at anything else; 0 where they are not.
+	few float64
+}
+
+// looked are the rows that are looked at.
+func (t *leakTest) looked() (number int) {
+	for _, rows := range t.rows {
+		number += len(rows)
+	}
+	return number
+}
+
+// fewRows has rows of two outcomes be looked at that are too few for anything but to be told apart.
+func (t *leakTest) fewRows(rows [][]int, outcomes []string, columns int) bool {
+	if len(rows) != 2 || min(len(rows[0]), len(rows[1])) < fewestSeparated {
+		return false
+	}
+	t.rows, t.name = rows, outcomes
+	t.few = float64(columns) * math.Exp(-combin.LogGeneralizedBinomial(float64(t.looked()), float64(len(rows[0]))))
+	return true
 }
 
 // leaks names the columns that tell the outcome almost by themselves, by whether
@@ -36,8 +65,8 @@ func leaks(k *Look) (all []found) {
 	if k.Recipe.Target.Number {
 		return nil // which has no classes
 	}
-	var t leakTest
 	n, _ := k.X.Dims()
+	t := leakTest{all: n}
 	target := &k.Recipe.Target
 	rows := make([][]int, len(target.Outcomes))
 	for row := 0; row < n; row += max(1, n/leakSample) {
@@ -49,7 +78,7 @@ func leaks(k *Look) (all []found) {
 			t.rows, t.name = append(t.rows, rows[y]), append(t.name, name)
 		}
 	}
-	if len(t.rows) < 2 {
+	if len(t.rows) < 2 && !t.fewRows(rows, target.Outcomes, len(k.Recipe.Parts())) {
 		return nil
 	}
 	texts := make([]string, len(k.Recipe.Columns))
@@ -71,16 +100,17 @@ func (t *leakTest) leak(k *Look, i int) string {
 	}
 	number, indicator, code := k.Recipe.Place(i)
 	missing := func(int) bool { return false }
-	if indicator >= 0 {
+	if indicator >= 0 && t.few == 0 {
 		missing = func(row int) bool { return k.X.At(row, indicator) > 0 }
 		if text := t.byFilled(c, missing); text != "" {
 			return text
 		}
 	}
-	area := 0.0
+	area, orders := 0.0, 2.0 // of values that would tell rows apart
 	switch c.Kind {
 	case recipe.Presence:
 	case recipe.Categorical:
+		orders = math.Exp2(float64(len(c.Categories) + 1))
 		area = t.byCategories(len(c.Categories)+1, func(row int) int {
 			if missing(row) {
 				return len(c.Categories)
@@ -90,7 +120,14 @@ func (t *leakTest) leak(k *Look, i int) string {
 	default:
 		area = t.byNumbers(func(row int) float64 { return k.X.At(row, number) })
 	}
-	if area < leakArea {
+	if area == 1 && orders*t.few < separated {
+		rows := fmt.Sprintf("all %d rows", t.looked())
+		if t.looked() < t.all {
+			rows += " looked at"
+		}
+		return fmt.Sprintf("column %s alone decides the outcome in %s: is it known before the outcome is?", table.Quote(c.Name), rows)
+	}
+	if area < leakArea || t.few > 0 {
 		return ""
 	}
 	return fmt.Sprintf("column %s alone tells the outcome (area under the curve %.4f): is it known beforehand?", table.Quote(c.Name), area)

@@ -20,13 +20,53 @@ func TestLeaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	notes := strings.Join(l.Notes, "\n")
-	for _, want := range []string{`column "leak" alone tells the outcome`, `column "word" alone tells the outcome`, "is it known beforehand?"} {
+	for _, want := range []string{`column "leak" alone decides the outcome in all 100 rows: is it known before the outcome is?`, `column "word" alone decides the outcome`} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no note %q in\n%s", want, notes)
 		}
 	}
 	if strings.Contains(notes, `"good"`) {
 		t.Error(notes)
+	}
+}
+
+// In few rows a column that has all of them on the right side is named where that is no chance: the more columns
+// there are the more rows it takes.
+func TestSeparationOfFewRows(t *testing.T) {
+	t.Parallel()
+	step := func(i int) string { return fmt.Sprint(50*(i%2) + i) }
+	for name, c := range map[string]struct {
+		rows, columns int
+		value         func(i int) string
+		want          bool
+	}{
+		"a threshold in 24 rows":        {24, 3, step, true},
+		"one value each":                {24, 3, func(i int) string { return fmt.Sprint(i % 2) }, true},
+		"a threshold in 10 rows":        {10, 3, step, false},
+		"a threshold among 300 columns": {20, 300, step, false},
+		"nearly":                        {24, 3, func(i int) string { return fmt.Sprint(50*((i+i/22)%2) + i) }, false},
+	} {
+		var b strings.Builder
+		rng := rand.New(rand.NewPCG(7, 7))
+		b.WriteString("leak")
+		for k := range c.columns {
+			fmt.Fprintf(&b, ",x%d", k)
+		}
+		b.WriteString(",y\n")
+		for i := range c.rows {
+			b.WriteString(c.value(i))
+			for range c.columns {
+				fmt.Fprintf(&b, ",%.4f", rng.NormFloat64())
+			}
+			fmt.Fprintf(&b, ",%s\n", []string{"no", "yes"}[i%2])
+		}
+		l, err := learn(mustRead(t, b.String(), table.HeaderYes), recipe.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Equal(l.Leaks, []string{"leak"}); got != c.want || !got && l.Leaks != nil {
+			t.Errorf("%s: leaks %v", name, l.Leaks)
+		}
 	}
 }
 

@@ -36,6 +36,11 @@ type Model struct {
 	summary   Summary
 }
 
+// EffectFamilies are the effects on the latent value, as of a model of categories.
+func (m *Model) EffectFamilies() []lossep.EffectFamily {
+	return lossep.EffectFamilies(m.posterior.State().Effects, m.recipe)
+}
+
 // Summary is what a fit found.
 type Summary struct {
 	Version     string         `json:"version"`

@@ -1,15 +1,10 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
-	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/table"
 )
 
 // partsSection is cost, counts and calibration for the values of a column.
@@ -121,94 +116,8 @@ func (r *Audit) uncertainText() string {
 // effectsSection shows the most important effects of categories, bins and pairs of these.
 func (r *Audit) effectsSection(p *Page) {
 	p.Section("Effects")
-	towards := "the outcome named"
-	if r.Families[0].Outcome == "" {
-		towards = r.called[1]
-	}
-	p.Text(fmt.Sprintf("What categories, ranges of numbers and combinations of two add to the latent value, above 0 towards %s, with 95 %% intervals: the most important ones of the model of the first fold, of at most two features. The rest of what features say is in the smooth part of the model.", towards))
+	p.Text(effectsText(r.Families, r.called[1]) + " They are the most important ones of the model of the first fold.")
 	for _, f := range r.Families {
-		name := strings.TrimSuffix(strings.TrimPrefix(f.Term, "effects("), ")")
-		if f.Outcome != "" {
-			name += " on " + table.Quote(f.Outcome)
-		}
-		share := fmt.Sprintf("%s: %s of the variance of the latent value.", name, Percent(f.Share))
-		p.Figure(effectFigure(f), share, "Effects of "+f.Term+" with intervals.")
+		p.Figure(effectFigure(f), effectCaption(f), effectAlternative(f))
 	}
-}
-
-// mostBars is how many categories are shown: those with the largest effects.
-const mostBars = 16
-
-// effectFigure is a curve for a number, sorted intervals for categories, and a map for a pair.
-func effectFigure(f lossep.EffectFamily) Figure {
-	if len(f.Axes) == 2 {
-		return heatOf(f)
-	}
-	axis := f.Axes[0]
-	if len(axis.Cuts) > 0 {
-		s := Series{Method: "exact", Label: axis.Column}
-		for _, c := range f.Cells {
-			if c.At[0] == 0 { // missing
-				continue
-			}
-			s.X, s.Y = append(s.X, middle(axis.Cuts, c.At[0]-1)), append(s.Y, c.Mean)
-			s.Low, s.High = append(s.Low, c.Mean-1.96*c.SD), append(s.High, c.Mean+1.96*c.SD)
-		}
-		return Lines{X: Axis{Label: axis.Column}, Y: Axis{Label: "Effect"}, Series: []Series{s}}
-	}
-	cells := slices.Clone(f.Cells)
-	slices.SortStableFunc(cells, func(a, b lossep.EffectCell) int { return cmp.Compare(math.Abs(b.Mean), math.Abs(a.Mean)) })
-	cells = cells[:min(len(cells), mostBars)]
-	slices.SortStableFunc(cells, func(a, b lossep.EffectCell) int { return cmp.Compare(b.Mean, a.Mean) })
-	out := Intervals{X: Axis{Label: "Effect of " + axis.Column}}
-	for _, c := range cells {
-		out.Rows = append(out.Rows, Interval{Method: "exact", Label: axis.Labels[c.At[0]], Value: c.Mean, Low: c.Mean - 1.96*c.SD, High: c.Mean + 1.96*c.SD})
-	}
-	return out
-}
-
-// middle is that of a bin, at the ends the nearest cut.
-func middle(cuts []float64, bin int) float64 {
-	return (cuts[max(0, bin-1)] + cuts[min(bin, len(cuts)-1)]) / 2
-}
-
-// heatOf is the map of a pair. Of a column with many cells the ones with the largest effects are shown
-// if these are categories.
-func heatOf(f lossep.EffectFamily) Heat {
-	var places [2]map[int]int // of cells on the map
-	var labels [2][]string
-	for k, axis := range f.Axes {
-		size := make([]float64, len(axis.Labels))
-		for _, c := range f.Cells {
-			size[c.At[k]] = max(size[c.At[k]], math.Abs(c.Mean))
-		}
-		var shown []int
-		for i, s := range size {
-			if s > 0 {
-				shown = append(shown, i)
-			}
-		}
-		if axis.Cuts == nil {
-			slices.SortStableFunc(shown, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
-			shown = shown[:min(len(shown), mostBars)]
-			slices.Sort(shown)
-		}
-		places[k] = make(map[int]int)
-		for place, i := range shown {
-			places[k][i] = place
-			labels[k] = append(labels[k], axis.Labels[i])
-		}
-	}
-	out := Heat{X: Axis{Label: f.Axes[0].Column}, Y: Axis{Label: f.Axes[1].Column}, Columns: labels[0], Rows: labels[1]}
-	out.Values = make([][]float64, len(labels[1]))
-	for i := range out.Values {
-		out.Values[i] = slices.Repeat([]float64{math.NaN()}, len(labels[0]))
-	}
-	for _, c := range f.Cells {
-		x, ok := places[0][c.At[0]]
-		if y, also := places[1][c.At[1]]; ok && also {
-			out.Values[y][x] = c.Mean
-		}
-	}
-	return out
 }

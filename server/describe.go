@@ -214,6 +214,20 @@ func (s *Server) describeModel(x *exchange) error {
 	return nil
 }
 
+// effects answers with the effects of a model, which do not change.
+func (s *Server) effects(x *exchange) error {
+	m, err := s.modelOf(x)
+	if err != nil {
+		return err
+	}
+	found, err := m.figures()
+	if err != nil {
+		return err
+	}
+	x.writeJSON(found)
+	return nil
+}
+
 // MethodList is the table of methods.
 type MethodList struct {
 	Methods []methods.Method `json:"methods"`

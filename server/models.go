@@ -21,6 +21,7 @@ import (
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/report"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
 )
@@ -48,7 +49,8 @@ type served struct {
 	*batcher
 
 	description *ModelDescription
-	readers     *sync.Pool // of *rowReader
+	figures     func() (*report.EffectFigures, error) // of its effects, drawn once
+	readers     *sync.Pool                            // of *rowReader
 	calibrated  *calibrations
 	schema      *record.Schema // of decisions by its own utility, if they are recorded
 }
@@ -58,6 +60,7 @@ type held interface {
 	Bytes() float64
 	Recipe() *recipe.Recipe
 	Examples() *lossep.Examples
+	EffectFamilies() []lossep.EffectFamily
 }
 
 // open reads a model from its source, in so many bytes of memory. A file that has not
@@ -91,7 +94,7 @@ func (s *Server) open(source Source, old *served, room int64) (*served, error) {
 	}
 	m := &served{
 		name: source.Name, digest: digest, held: model, model: model, batcher: newBatcher(model),
-		readers: s.newReaders(model.Recipe()),
+		readers: s.newReaders(model.Recipe()), figures: figuresOf(model),
 	}
 	if s.config.Record != nil {
 		m.schema = s.underSpec(m, model.Utility())
@@ -101,6 +104,11 @@ func (s *Server) open(source Source, old *served, room int64) (*served, error) {
 	}
 	m.description, err = describe(m, source.Examples)
 	return m, err
+}
+
+// figuresOf draws the effects of a model when they are first asked for.
+func figuresOf(m held) func() (*report.EffectFigures, error) {
+	return sync.OnceValues(func() (*report.EffectFigures, error) { return report.EffectsOf(m.EffectFamilies(), &m.Recipe().Target) })
 }
 
 // newReaders is a pool of readers of rows.

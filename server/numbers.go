@@ -120,7 +120,7 @@ func (s *Server) openNumbers(source Source, room int64) (*served, error) {
 	case model.Costs().Actions().Len() > maxNumberSteps:
 		return nil, fmt.Errorf("its costs have %d actions, and at most %d are looked at in every row; fit it with a longer step between them", model.Costs().Actions().Len(), maxNumberSteps)
 	}
-	m := &served{name: source.Name, digest: digest, held: model, numbers: model, readers: s.newReaders(model.Recipe())}
+	m := &served{name: source.Name, digest: digest, held: model, numbers: model, readers: s.newReaders(model.Recipe()), figures: figuresOf(model)}
 	if s.config.Record != nil {
 		m.schema = s.underCosts(m, model.Costs())
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/lab"
+	"github.com/lossep/lossep/report"
 	"github.com/lossep/lossep/server/oip"
 	"github.com/lossep/lossep/server/problem"
 )
@@ -26,6 +27,7 @@ func (s *Server) operations() []route {
 	routes := []route{
 		get("/v1/models", "list-models", "The models being served", s.listModels, ModelList{}),
 		get("/v1/models/{name}", "describe-model", "What there is to know of a model", s.describeModel, ModelDescription{}),
+		get("/v1/models/{name}/effects", "effects", "Effects of categories, bins and pairs of these, with figures", s.effects, report.EffectFigures{}),
 		post("/v1/models/{name}/predict", "predict", "Predict cases", s.about(s.predict, s.predictNumbers), PredictRequest{}, PredictResponse{}),
 		post("/v1/models/{name}/decide", "decide", "Decide cases, under the model's own costs or others", s.about(s.decide, s.decideNumbers), DecideRequest{}, anyDecision{}),
 		post("/v1/models/{name}/curve", "curve", "How decisions and their costs change with one entry of the utility", s.about(s.curve, nil), CurveRequest{}, CurveResponse{}),

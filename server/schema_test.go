@@ -147,6 +147,7 @@ func exchanges(rows, column, action, outcome string, utilities []string, infer s
 	all := [][3]string{
 		{"GET", "/v1/models", ""},
 		{"GET", "/v1/models/{name}", ""},
+		{"GET", "/v1/models/{name}/effects", ""},
 		{"GET", "/v1/methods", ""},
 		{"GET", "/v2", ""},
 		{"GET", "/v2/health/live", ""},

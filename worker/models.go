@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/report"
 	"github.com/lossep/lossep/service"
 )
 
@@ -36,6 +37,7 @@ type held interface {
 	Write(w io.Writer) error
 	Recipe() *recipe.Recipe
 	Describe() []string
+	EffectFamilies() []lossep.EffectFamily
 }
 
 type kept struct {
@@ -247,4 +249,14 @@ func file(m held) (Tensor, error) {
 	var b bytes.Buffer
 	err := m.Write(&b)
 	return Raw("model", b.Bytes()), err
+}
+
+// effects draws the effects of a model.
+func (j *job) effects(context.Context) (any, []Tensor, error) {
+	m := held(j.model)
+	if j.number != nil {
+		m = j.number
+	}
+	found, err := report.EffectsOf(m.EffectFamilies(), &m.Recipe().Target)
+	return found, nil, err
 }

@@ -203,6 +203,7 @@ var verbs = map[string]verb{
 	"calibrate": {do: (*job).calibrate},
 	"update":    {model: true, rows: true, do: (*job).update, number: (*job).updateNumbers},
 	"monitor":   {model: true, rows: true, do: (*job).monitor, number: (*job).monitorNumbers},
+	"effects":   {model: true, do: (*job).effects, number: (*job).effects},
 	"positive":  {do: (*job).positive},
 	"audit":     {rows: true, do: (*job).audit},
 }

@@ -725,3 +725,25 @@ def test_base():
         model.audit(X, y)
     with pytest.raises(ValueError, match="give one of the two"):
         quick(base=tree, score="a").fit(X, y)
+
+
+def test_effects():
+    """Families of effects with their figures, whose names are nothing but text; models of a file have them, too."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(5)
+    job = rng.choice(["<b>baker</b>", "clerk", "smith"], 200)
+    X = pandas.DataFrame({"job": job, "hour": rng.integers(0, 24, 200)})
+    y = (rng.normal(size=200) + 2.0 * (job == "clerk") > 0.5).astype(int)
+    model = LossepClassifier(kernel="constant + effects(job) + effects(hour/6)").fit(X, y)
+    found = model.effects()
+    assert {f["term"] for f in found.families} == {"effects(job)", "effects(hour/6)"}
+    frame = found.frame()
+    clerk = frame[(frame["family"] == "effects(job)") & (frame["group"] == "clerk")]
+    assert clerk["mean"].item() > 2 * clerk["sd"].item() > 0
+    page = found._repr_html_()
+    assert page.count("<img ") == 2 and "<b>" not in page and "effects(job)" in repr(found)
+    with pytest.warns(lossep.DataWarning, match="unseen category"):
+        new = model.decide(X.assign(job="new").head(1), why=1)
+    assert [one.get("new", False) for one in new.effects[0]] == [one["term"] == "effects(job)" for one in new.effects[0]]
+    assert new.to_frame()["effects"].str.contains(r"job \+0 ± [\d.]+ \(new\)").all()
+    assert len(quick().fit(X[["hour"]].assign(x=1.0 * (job == "clerk")), y).effects()) == 0

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lossep._classifier import LossepClassifier
     from lossep._decisions import Decisions, Worth, decide
     from lossep._displays import CostCurveDisplay, DecisionCurveDisplay, ReliabilityDisplay
+    from lossep._effects import Effects
     from lossep._errors import DataWarning, LossepError, WorkerError
     from lossep._model import Model
     from lossep._regressor import LossepRegressor, NumberDecisions
@@ -27,6 +28,7 @@ __all__ = [
     "DataWarning",
     "DecisionCurveDisplay",
     "Decisions",
+    "Effects",
     "LossepClassifier",
     "LossepError",
     "LossepRegressor",
@@ -54,6 +56,7 @@ _HOMES = {
     "CostCurveDisplay": "_displays",
     "DecisionCurveDisplay": "_displays",
     "ReliabilityDisplay": "_displays",
+    "Effects": "_effects",
     "DataWarning": "_errors",
     "LossepError": "_errors",
     "WorkerError": "_errors",

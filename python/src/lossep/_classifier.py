@@ -572,7 +572,8 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         """
         if self.base is not None:
             raise ValueError(
-                "audit: base would have to be fitted in every fold; add its out-of-fold probabilities to X, and name the column as score"
+                "audit: base would have to be fitted in every fold; add its out-of-fold probabilities to X, "
+                "and give the name of that column as score"
             )
         whole = LossepClassifier(**self.get_params(deep=False))
         table = training(whole, X, y, sample_weight)

@@ -115,6 +115,8 @@ class Decisions:
                 columns[f"why_{k + 1}_effect"] = [reasons[k]["effect"] for reasons in self.why]
             columns["flip"] = [f"{f['column']} {f['from']} → {f['to']}" if f else "no single change" for f in self.flip]
             columns["flip_action"] = [f["action"] if f else "" for f in self.flip]
+        if self.effects is not None:
+            columns["effects"] = [_contributions(found) for found in self.effects]
         if self.unlimited is not None and self.effort is not None:
             columns["unlimited"], columns["forgone"] = self.unlimited, self.forgone
             for name, effort in self.effort.items():
@@ -128,6 +130,15 @@ class Decisions:
         counts = ", ".join(f"{name}: {n}" for name, n in zip(self.actions, taken, strict=True))
         mean = self.best.mean() if len(self) else float("nan")
         return f"Decisions({len(self)} cases; {counts}; expected {self.kind} per case {mean:.6g})"
+
+
+def _contributions(found: list[dict[str, Any]]) -> str:
+    """What families of effects add, as the command writes it, the largest first."""
+    texts = []
+    for one in sorted(found, key=lambda one: -abs(one["effect"])):
+        term = one["term"].removeprefix("effects(").removesuffix(")") + (f' for "{one["outcome"]}"' if one.get("outcome") else "")
+        texts.append(f"{term} {one['effect']:+.3g} ± {one['sd']:.2g}{' (new)' if one.get('new') else ''}")
+    return "; ".join(texts)
 
 
 @dataclass(frozen=True)

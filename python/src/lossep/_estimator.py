@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from lossep._columns import Columns
+from lossep._effects import Effects
 from lossep._errors import DataWarning
 from lossep._model import Model
 
@@ -49,6 +50,12 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         parameters, and the labels as what they were."""
         check_is_fitted(self)
         self.model_.write(path)
+
+    def effects(self) -> Effects:
+        """What categories, ranges of numbers and pairs of columns add to the latent value, where the kernel has
+        effects, as beyond 2000 rows by default."""
+        check_is_fitted(self)
+        return Effects.of(self.model_)
 
     def _named(self, names: list[str]) -> None:
         """Takes the columns of X from a model file."""

@@ -3,6 +3,7 @@ import {CaseForm, caseText, effectsTable, flipText, reasons, whyTable} from "./c
 import {curveCharts, curveHeight, knobTop} from "./curve.js";
 import {DecisionTable, expectedOf, flipped, probabilitiesOf, summary} from "./decisions.js";
 import {caption, cell, h, onWidth, setText} from "./dom.js";
+import {offerEffects} from "./effects.js";
 import {EntryTable, reach, typing} from "./entries.js";
 import {count, list, number, plural, rounded} from "./format.js";
 import {Handles, lineShape} from "./handles.js";
@@ -223,6 +224,7 @@ export class Model extends Panel {
   #controls(all) {
     const {model, state} = this;
     setText(this.part("about"), `${methodLabel(model.method)}, fitted to ${plural(model.rows, "row")}${model.summary?.inducing ? ` seen from ${plural(model.summary.inducing.points, "inducing point")}` : ""} with ${plural(model.features, "feature")}. It predicts ${model.target.name}: ${list(this.#outcomes, "or")}.`);
+    offerEffects(this, model, model.summary?.effects);
     const costs = Boolean(model.utility.costs);
     if (this.tableOf !== model) {
       this.tableOf = model;

@@ -2,6 +2,7 @@ import {get, pathOf, post} from "./api.js";
 import {CaseForm} from "./case.js";
 import {densityCharts} from "./density.js";
 import {caption, cell, h, onWidth, setText, wordCell} from "./dom.js";
+import {offerEffects} from "./effects.js";
 import {EntryTable, reach, typing} from "./entries.js";
 import {count, number, plural} from "./format.js";
 import {decodeText, encodeText} from "./link.js";
@@ -113,6 +114,7 @@ export class NumberModel extends Panel {
   #controls(all) {
     const {model, state} = this;
     setText(this.part("about"), `Gaussian process regression, fitted to ${plural(model.rows, "row")} with ${plural(model.features, "feature")}. It predicts ${model.target.name}, a number.`);
+    offerEffects(this, model, model.number?.effects);
     const own = entriesOf(model.utility);
     if (this.tableOf !== model) {
       this.tableOf = model;
