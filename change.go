@@ -153,7 +153,7 @@ func withIDs(t *table.Table, r *recipe.Recipe, ids []string) (*table.Table, erro
 	}
 	column := r.NameOf(recipe.Identity)
 	if column == "" {
-		return nil, inputf("ids", "the model has no column of identifiers; give the rows to forget alone")
+		return nil, inputf("ids", "the model was fitted without an identifier column; leave the identifiers out, and give a table of only the rows to remove")
 	}
 	j, err := t.Column(column)
 	if err != nil {

@@ -40,6 +40,11 @@ func (m *Model) Results() []string {
 		fmt.Sprintf("kernel      %s", m.kernelLine()),
 		fmt.Sprintf("log evidence                   %.6f", s.LogEvidence),
 	}
+	if s.parts() > 1 {
+		for k := range lines[2:] {
+			lines[2+k] += " (candidate with the highest weight)"
+		}
+	}
 	if len(s.Candidates) > 0 {
 		lines = append(lines, "candidate kernels:")
 		lines = append(lines, s.candidateLines()...)

@@ -136,7 +136,7 @@ func (o Options) complete(t *table.Table) (Options, error) {
 	case o.Sweeps < 0:
 		return o, inputf("sweeps", "%d is below 0", o.Sweeps)
 	case !(o.Power >= 0 && o.Power <= 1):
-		return o, inputf("power", "%v is not between 0 and 1", o.Power)
+		return o, inputf("power", "%v is out of range; give a number above 0 and at most 1", o.Power)
 	case o.power() < leastPower:
 		return o, inputf("power", "%v is below %v, where rounding is all that is left of the evidence; variational inference, the method %s, is the limit", o.Power, leastPower, VI)
 	case o.Induces(rows) && !o.Method.byPasses():

@@ -3,28 +3,52 @@ package lossep
 import (
 	"encoding/binary"
 	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/recipe"
 )
 
-// Trained gives a function that tells whether features are equal to those of a row the model
-// was fitted to, to the last bit. What such rows cost is not what new ones do. It is nil if
-// the model does not keep its rows, and where that would tell nothing: if rows are equal to
-// each other that are different cases (see recipe.Recipe.Copies), so are new ones.
-func (m *Model) Trained() func(features []float64) bool {
-	if m.x == nil {
-		return nil
+// Trained are the rows that a model was fitted to, as long as it keeps them.
+type Trained struct {
+	rows map[string]struct{}
+	// chance is the share of new rows that are equal to one of them by chance.
+	chance float64
+}
+
+// Trained are the rows that the model was fitted to.
+func (m *Model) Trained() *Trained { return NewTrained(m.x, m.recipe) }
+
+// NewTrained takes encoded rows, nil for none.
+func NewTrained(x *mat.Dense, r *recipe.Recipe) *Trained {
+	t := &Trained{rows: make(map[string]struct{})}
+	if x == nil {
+		return t
 	}
-	rows, _ := m.x.Dims()
-	known := make(map[string]struct{}, rows)
+	rows, _ := x.Dims()
 	for i := range rows {
-		known[keyOf(m.x.RawRowView(i))] = struct{}{}
+		t.rows[keyOf(x.RawRowView(i))] = struct{}{}
 	}
-	if len(known) < rows && m.recipe.Copies(m.x) == nil {
-		return nil
+	if len(t.rows) < rows && r.Copies(x) == nil { // different cases with the same entries
+		t.chance = float64(rows-len(t.rows)) / float64(rows)
 	}
-	return func(features []float64) bool {
-		_, ok := known[keyOf(features)]
-		return ok
+	return t
+}
+
+// Has tells whether features are equal to those of a training row, to the last bit.
+func (t *Trained) Has(features []float64) bool {
+	if t == nil { // no model
+		return false
 	}
+	_, ok := t.rows[keyOf(features)]
+	return ok
+}
+
+// Optimistic tells whether as many of some rows are training rows as three standard deviations more than
+// chance would give: what these cost is not what new ones do.
+func (t *Trained) Optimistic(seen, of int) bool {
+	n := float64(of)
+	return float64(seen) > n*t.chance+3*math.Sqrt(n*t.chance*(1-t.chance))
 }
 
 func keyOf(features []float64) string {

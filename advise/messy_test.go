@@ -231,7 +231,7 @@ func TestMessyFiles(t *testing.T) {
 		},
 		{
 			name: "a title with as many cells", text: "Patients,ward,3\nage,bp,y\n50,120,1\n60,130,0\n", options: recipe.Options{Target: "y"}, format: table.Format{Header: table.HeaderYes},
-			message: `messy.csv, line 1, column "y": there is no such column; the 3 columns: "Patients", "ward", "3"; if line 2 is the header, leave out what is above it, or else name one of them, give its number from 1, or say "last": the option Skip "1" (a title, or comments)`,
+			message: `messy.csv, line 1, column "y": no such column; columns (3): "Patients", "ward", "3"; if line 2 is the header, leave out what is above it, or else give a name, a number from 1, or "last": the option Skip "1" (a title, or comments)`,
 		},
 		{
 			name: "a title filled up with empty cells", text: "Patients,,\n,,\nage,bp,y\n50,120,1\n60,130,0\n",
@@ -251,18 +251,18 @@ func TestMessyFiles(t *testing.T) {
 		},
 		{
 			name: "a cell too many in the first row of data", text: "a,b,y\n1,2,3,1\n1,2,0\n1,2,1\n",
-			message: `messy.csv, line 2, column 4: ragged row: 4 cells where the first row has 3; complete the row, and quote cells that contain the separator ',': the option Separator (if another one was meant)`,
+			message: `messy.csv, line 2, column 4: ragged row: 4 cells where the first row has 3; complete the row, quote cells that contain the separator ',', or give another separator: the option Separator`,
 		},
 		{
 			name: "a separator that is not found", text: "a^y\n1^0\n2^1\n", options: recipe.Options{Target: "y"},
-			message: `messy.csv, column "y": there is no such column; the 1 column: "c1"; name it, or say what stands between the cells of more: the option Separator`,
+			message: `messy.csv, column "y": no such column; columns (1): "c1"; name it, or say what stands between the cells of more: the option Separator`,
 		},
 		{name: "old Excel", text: "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", message: `messy.csv: this is an old Excel workbook (.xls), not text; save the sheet as CSV`},
 		{name: "a web page", text: "<!DOCTYPE html>\n<html>", message: `messy.csv: this is a web page or XML, not a table of text; download or export the table as CSV`},
 		{name: "JSON", text: `{"rows": [1]}`, message: `messy.csv: this is JSON, not a table of text; name a file of one object a line .jsonl, uncompressed, or write the rows as CSV or Parquet`},
 		{
 			name: "nearly the target", text: "a,Class\n1,yes\n2,no\n", options: recipe.Options{Target: "class"},
-			message: `messy.csv, line 1, column "class": there is no such column; did you mean "Class"? the 2 columns: "a", "Class"; name one of them, give its number from 1, or say "last"`,
+			message: `messy.csv, line 1, column "class": no such column; did you mean "Class"? columns (2): "a", "Class"; give a name, a number from 1, or "last"`,
 		},
 		{name: "plus and minus", text: "a,b,y\n+,1,-\n-,2,+\n+,3,-\n", format: table.Format{Header: table.HeaderYes}, read: []string{`"a": 2 categories "+", "-"`, `"b": numeric`}},
 		{name: "long codes", text: manyRows(30, "code", func(i int) string { return fmt.Sprintf("1234567890123456780%d", i%3) }), options: recipe.Options{Categorical: []string{"code"}}, read: []string{`"code": 3 categories "12345678901234567800", "12345678901234567801", "12345678901234567802"`}},

@@ -101,7 +101,7 @@ func Given(t *table.Table, name string, outcomes []string) ([][]float64, error) 
 // probabilityColumn reads those of one outcome.
 func probabilityColumn(t *table.Table, column, of string) ([]float64, error) {
 	p, err := t.Floats(column)
-	if at, ok := err.(*table.Error); ok && at.Line > 0 {
+	if at, ok := err.(*table.Error); ok && at.Line > 0 && at.Column > 0 {
 		at.Fix = "give every case a probability from 0 to 1, or leave its row out"
 	}
 	if err != nil {

@@ -215,8 +215,8 @@ func TestGivenOfSeveral(t *testing.T) {
 	const head, good = "sharp_w0,sharp_w1,sharp_w2,where\n", "0.1,0.1,0.8,w2\n0.1,0.8,0.1,w1\n0.8,0.1,0.1,w0\n"
 	for says, wrong := range map[string]string{
 		"test.csv, line 8: the probabilities in sharp_… sum to 1.1": head + good + good + "0.2,0.1,0.8,w0\n",
-		"invalid probability: 2":                       head + good + good + "2,0.1,0.8,w0\n",
-		"column \"sharp_w2\": there is no such column": strings.ReplaceAll(head+good+good, "sharp_w2", "w2"),
+		"invalid probability: 2":              head + good + good + "2,0.1,0.8,w0\n",
+		"column \"sharp_w2\": no such column": strings.ReplaceAll(head+good+good, "sharp_w2", "w2"),
 	} {
 		_, err := New(t.Context(), tableOf(t, wrong), Options{Probabilities: []string{"sharp"}, Folds: 2, Fit: o.Fit})
 		if err == nil || !strings.Contains(err.Error(), says) {

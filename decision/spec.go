@@ -265,7 +265,7 @@ func (s *Spec) Stakes(values func(column string) (float64, error)) (Stakes, erro
 				return Stakes{}, err
 			}
 			if s.mistakes && a != y && u < 0 {
-				return Stakes{}, &TableError{a, y, fmt.Sprintf("%v is %v in this case, and a mistake that costs less than 0 is none", e, u)}
+				return Stakes{}, &TableError{a, y, fmt.Sprintf("%v is %v in this case, a negative cost of a mistake", e, u)}
 			}
 			if math.Abs(u) > largest {
 				return Stakes{}, &TableError{a, y, fmt.Sprintf("%v is too large: costs and utilities beyond %g cannot be compared", u, largest)}

@@ -43,7 +43,7 @@ func ParseCosts(text string) (*Spec, error) {
 			return refuse(err.Fix, "%s: %s", name, err.Msg)
 		}
 		if scale, _ := e.Scale(); name[0] == 'f' && !(scale > 0) {
-			return refuse("give a cost above 0", "%s: a mistake that costs %v is none", name, e)
+			return refuse("give a cost above 0", "%s: invalid cost %v", name, e)
 		}
 		*places[name], given[name] = e, true
 		column += utf8.RuneCountInString(part) + 1

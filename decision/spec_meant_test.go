@@ -122,7 +122,7 @@ func TestMistakesOfCases(t *testing.T) {
 	}
 	for amount, fine := range map[float64]bool{5: true, 0: true, -5: false} {
 		_, err := s.Cases(1, func(int, string) (float64, error) { return amount, nil })
-		if table := new(TableError); fine != (err == nil) || !fine && (!errors.As(err, &table) || !strings.Contains(err.Error(), "amount is -5 in this case, and a mistake that costs less than 0 is none")) {
+		if table := new(TableError); fine != (err == nil) || !fine && (!errors.As(err, &table) || !strings.Contains(err.Error(), "amount is -5 in this case, a negative cost of a mistake")) {
 			t.Errorf("amount %v: %v", amount, err)
 		}
 	}

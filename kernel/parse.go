@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -342,3 +343,16 @@ func (p *parser) number() (float64, error) {
 	p.advance()
 	return v, nil
 }
+
+// Rounded is an expression for people to read: numbers with more digits have four.
+func Rounded(expression string) string {
+	return longNumber.ReplaceAllStringFunc(expression, func(digits string) string {
+		x, err := strconv.ParseFloat(digits, 64)
+		if err != nil {
+			return digits
+		}
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	})
+}
+
+var longNumber = regexp.MustCompile(`\d+\.\d{3,}(e[-+]?\d+)?`)

@@ -64,7 +64,7 @@ func (p Reactor) Check() error {
 		value float64
 	}{{"prior variance", p.PriorVariance}, {"clutter variance", p.ClutterVariance}, {"noise variance", p.NoiseVariance}} {
 		if !(v.value >= 1/largestNumber) || !inRange(v.value) {
-			return &InputError{v.name, fmt.Sprintf("%v is not a variance; it must be above 0, between %g and %g", v.value, 1/largestNumber, largestNumber)}
+			return &InputError{v.name, fmt.Sprintf("invalid variance: %v; give a number from %g to %g", v.value, 1/largestNumber, largestNumber)}
 		}
 	}
 	if !(p.ClutterWeight >= 0 && p.ClutterWeight < 1) {

@@ -42,7 +42,7 @@ func (p poisson) With([]float64) Family        { return p }
 func (poisson) Logs() []float64                { return nil }
 func (p poisson) Largest() float64             { return math.Exp(p.offset) * largestCount }
 func (p poisson) Term(y float64) factor.Factor { return shifted{factor.Poisson{Y: y}, p.offset} }
-func (poisson) String() string                 { return "Poisson counts" }
+func (poisson) String() string                 { return "Poisson distribution" }
 
 func (p poisson) Predict(mean, variance float64, _ *Transform) Distribution {
 	return newCounts(mean+p.offset, variance, math.Inf(1))
@@ -75,7 +75,7 @@ func (n negativeBinomial) Predict(mean, variance float64, _ *Transform) Distribu
 }
 
 func (n negativeBinomial) String() string {
-	return fmt.Sprintf("negative binomial counts of size %.4g", n.size)
+	return fmt.Sprintf("negative binomial distribution of size %.4g", n.size)
 }
 
 // mostCount is the median count up to which families of counts are tried: larger ones are as good as

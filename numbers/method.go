@@ -134,7 +134,7 @@ func (m *Model) by(ctx context.Context, p *Problem, method lossep.Method) (*Mode
 // methodLine says by what the posterior was found, and what it is calibrated to.
 func (m *Model) methodLine() string {
 	d, _ := methods.Named(string(m.Method()))
-	line := fmt.Sprintf("method      %s", d.Title)
+	line := fmt.Sprintf("method      %s (%s)", m.Method(), d.Title)
 	if d.Objective != "" {
 		line += fmt.Sprintf("; %s %.6g", d.Objective, m.summary.Objective)
 	}

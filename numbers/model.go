@@ -12,6 +12,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
@@ -122,6 +123,14 @@ func (m *Model) Kernel() string { return m.posterior.Kernel().String() }
 
 // Inputs are those that the process is conditioned on: training rows, or inducing points.
 func (m *Model) Inputs() *mat.Dense { return m.posterior.Inputs() }
+
+// TrainingRows are the encoded rows that the model was fitted to, nil if it has inducing points in their place.
+func (m *Model) TrainingRows() *mat.Dense {
+	if m.summary.Inducing > 0 {
+		return nil
+	}
+	return m.Inputs()
+}
 
 // Noise are the logarithms of the hyperparameters of the noise.
 func (m *Model) Noise() []float64 { return m.family.Logs() }
@@ -234,11 +243,11 @@ func (m *Model) Results() []string {
 	s := &m.summary
 	lines := []string{
 		fmt.Sprintf("outcome     %s, with %s", m.shape.Transform.String(), m.noise()),
-		"kernel      " + m.recipe.NameEntries(m.Kernel()),
+		"kernel      " + kernel.Rounded(m.recipe.NameEntries(m.Kernel())),
 		m.methodLine(),
 	}
 	if len(s.Shapes) > 1 {
-		lines = append(lines, "chosen      "+m.reason())
+		lines = append(lines, "selected    "+m.reason())
 	}
 	if s.Updates != nil {
 		lines = append(lines, s.Updates.String())
@@ -253,7 +262,7 @@ func (m *Model) Results() []string {
 		}
 	}
 	if loo := s.LeaveOneOut; loo != nil {
-		lines = append(lines, fmt.Sprintf("left out    cost per row %.6g, best constant action %.6g; %.1f %% of outcomes in 90 %% intervals", loo.Cost, loo.Constant, 100*loo.Coverage))
+		lines = append(lines, fmt.Sprintf("LOO         cost per case %.6g (best constant action: %.6g); coverage of 90 %% intervals %.1f %%", loo.Cost, loo.Constant, 100*loo.Coverage))
 	}
 	for _, text := range m.Warnings() {
 		lines = append(lines, "warning     "+text)
@@ -272,16 +281,16 @@ func (m *Model) noise() string {
 	if m.Counts() {
 		return m.family.String()
 	}
-	return m.family.String() + fmt.Sprintf(" (in units of %.4g)", m.shape.Transform.Scale)
+	return m.family.String() + fmt.Sprintf(" (times %.4g, the scale of the transformed outcome)", m.shape.Transform.Scale)
 }
 
 // reason says by how much the transformation and the noise are better than the plainest ones.
 func (m *Model) reason() string {
 	plain := m.summary.Shapes[0]
 	if m.shape.Transform == plain.Transform && m.shape.Noise == plain.Noise {
-		return fmt.Sprintf("the simplest, as nothing else has %d nats more evidence", worthwhile)
+		return fmt.Sprintf("the simplest transformation and noise: none has log evidence higher by %d", worthwhile)
 	}
-	return fmt.Sprintf("by the evidence of %d rows, %.4g nats above %s with %s noise", m.shape.Rows, m.shape.Evidence-plain.Evidence, plain.Transform.String(), plain.Noise)
+	return fmt.Sprintf("by log evidence on %d rows, %.4g higher than for %s with %s noise", m.shape.Rows, m.shape.Evidence-plain.Evidence, plain.Transform.String(), plain.Noise)
 }
 
 // Bind is what is at stake in a case under costs, given the numbers in its columns.

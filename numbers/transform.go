@@ -153,7 +153,7 @@ func (t *Transform) String() string {
 	case t.plain():
 		return "as it is"
 	case t.Name == "count":
-		return "a count with the logarithm of its mean"
+		return "count, log link"
 	case t.Name == "log" && t.Unit > 0:
 		return fmt.Sprintf("log(outcome + %.4g)", t.Unit)
 	case t.Name == "log":

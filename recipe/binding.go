@@ -150,9 +150,9 @@ func (b *binding) byName(line int) error {
 	}
 	if len(absent) > 0 {
 		at := (&table.Error{File: b.file, Line: line, ColumnName: absent[0]}).Say("add the columns under these names",
-			"%s of the model missing: %s; %sthe file has %s", table.Plural(len(absent), "column"), table.QuoteList(absent), table.DidYouMean(absent[0], b.names), table.QuoteList(b.names))
+			"missing from the file: %s of the model: %s; %sthe file has %s", table.Plural(len(absent), "column"), table.QuoteList(absent), table.DidYouMean(absent[0], b.names), table.QuoteList(b.names))
 		if line > 0 {
-			at.Fix += ", or say that the first row is data in the order of the training file"
+			at.Fix += ", or, if the first row is data in the order of the training file, give"
 			at.Ways = []table.Way{{Option: table.WayHeader, Value: string(table.HeaderNo)}}
 		}
 		return at
@@ -213,7 +213,7 @@ func (b *binding) column(name string) (int, error) {
 		return j, nil
 	}
 	return 0, (&table.Error{File: b.file, ColumnName: name}).Say("add it to the file",
-		"there is no such column; %sthe file has %s", table.DidYouMean(name, b.names), table.QuoteList(b.names))
+		"no such column; %sthe file has %s", table.DidYouMean(name, b.names), table.QuoteList(b.names))
 }
 
 // needs tells which columns of the file the recipe has a use for: those that make

@@ -87,7 +87,7 @@ func ExampleError() {
 	_, err := table.Read(context.Background(), strings.NewReader("age,income\n30,1000\n40\n"), "cases.csv", table.Format{})
 	fmt.Println(err)
 	// Output:
-	// cases.csv, line 3, column 2 ("income"): ragged row: 1 cell where the first row has 2; complete the row, and quote cells that contain the separator ',': the option Separator (if another one was meant)
+	// cases.csv, line 3, column 2 ("income"): ragged row: 1 cell where the first row has 2; complete the row, quote cells that contain the separator ',', or give another separator: the option Separator
 }
 
 func ExampleRecipe_Describe() {
@@ -107,7 +107,7 @@ func ExampleRecipe_Describe() {
 	// 3 columns → 3 features
 	// 1 numeric column standardised
 	// 1 categorical column one-hot; unseen categories are encoded as zeros
-	// dropped "id": identifier-like: named so, and every value differs
+	// dropped "id": identifier-like: by its name, and all values are unique
 	// only 1 row of class "yes": estimates are unreliable
 	// "x": numeric, mean 3, scale 2.16
 	// "color": 2 categories "blue", "red"

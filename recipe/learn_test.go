@@ -119,7 +119,7 @@ func TestDroppedColumns(t *testing.T) {
 		"idScore":    func(i int) string { return fmt.Sprint(float64(i) + 0.5) }, // kept
 	}
 	want := map[string]string{
-		"id": "named so", "patient_id": "named so", "PatientID": "named so", "c1": "running number",
+		"id": "by its name", "patient_id": "by its name", "PatientID": "by its name", "c1": "consecutive row numbers",
 		"name": "all 12 values are unique", "same": `every value is "x"`, "rounding": "its values, 0.3 to 0.30000000000000004, differ by no more than rounding", "empty": "no cell has a value",
 	}
 	names := []string{""}

@@ -123,7 +123,7 @@ func (l *learner) drop(reason string) error {
 	return nil
 }
 
-const identifierByName = "identifier-like: named so, and every value differs"
+const identifierByName = "identifier-like: by its name, and all values are unique"
 
 // identifiedByName recognises a column that is named like an identifier and is one.
 func (l *learner) identifiedByName() bool {
@@ -275,11 +275,11 @@ func (l *learner) learnNumeric() error {
 	}
 	name := l.Name()
 	if l.Counting && name == table.GeneratedName(l.Scan.Column) && l.Table.Len() >= IdentifierRows {
-		return l.drop("identifier-like: a running number")
+		return l.drop("identifier-like: consecutive row numbers")
 	}
 	// What is left of running numbers in a part of a table, or in one that was shuffled.
 	if l.Table.Nameless(l.Scan.Column) && l.Present() >= IdentifierRows && l.distinctIntegers(l.all()) {
-		return l.drop("identifier-like: no name in the header, and whole numbers that all differ")
+		return l.drop("identifier-like: no column name, and all integers are unique")
 	}
 	if l.named() && (l.distinctIntegers(l.all()) || len(l.Words) > 0 && l.Different() == l.Present()) {
 		return l.drop(identifierByName)

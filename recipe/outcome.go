@@ -226,7 +226,7 @@ func (l *Learned) learnNumber(t *table.Table, o *Options, roles *roles) (err err
 	case roles.condition != nil:
 		return refuse("the outcome "+table.Quote(o.Target)+" is a condition and no number", "name the column of the outcome")
 	case o.Positive != "":
-		return refuse("an outcome that is a number has no positive one", "leave the positive outcome out, or write the outcome as a condition")
+		return refuse("the outcome is a number, which has no positive class", "leave the positive class out, or give the target as a condition, such as amount > 1000")
 	case o.Prevalence > 0 || o.Population != nil:
 		return refuse("a prevalence is the share of one of two outcomes, and the outcome is a number", "leave it out")
 	}

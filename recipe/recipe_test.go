@@ -118,7 +118,7 @@ func TestDescribe(t *testing.T) {
 		`1 categorical column one-hot; unseen categories are encoded as zeros`,
 		`1 column of one value, where it is not missing: only the indicator is kept`,
 		`missing values imputed in 2 columns (median or mode, with an indicator)`,
-		`dropped "id": identifier-like: named so, and every value differs`,
+		`dropped "id": identifier-like: by its name, and all values are unique`,
 		`only 4 rows of class "yes": estimates are unreliable`,
 		`"age": numeric, mean 40, scale 12, missing → 38, with an indicator of missing cells`,
 		`"job": 2 categories "clerk", "smith"`,

@@ -50,7 +50,7 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 	bent := o.findBends(f)
 	if len(o.Features) > 0 {
 		for j := range t.Columns() {
-			r.dropped[j] = "not among the features chosen"
+			r.dropped[j] = "not in the chosen features"
 		}
 		for _, ref := range o.Features {
 			f.find(ref, func(j int) { delete(r.dropped, j) })
@@ -63,16 +63,16 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 		}
 	}
 	for _, ref := range o.Drop {
-		f.find(ref, func(j int) { r.dropped[j] = "left out as asked" })
+		f.find(ref, func(j int) { r.dropped[j] = "excluded by an option" })
 	}
 	if r.groups >= 0 {
-		r.dropped[r.groups] = "it names the groups of rows"
+		r.dropped[r.groups] = "grouping column"
 	}
 	if t.Counted() {
-		r.dropped[t.CountColumn()] = "it says how often a row comes"
+		r.dropped[t.CountColumn()] = "frequency column"
 	}
 	for _, j := range r.parts {
-		r.dropped[j] = "the outcome is made of it"
+		r.dropped[j] = "used in the target"
 	}
 	if f.err != nil {
 		return nil, f.err

@@ -321,7 +321,7 @@ func TestMessagesAreShort(t *testing.T) {
 		t.Errorf("message of %d bytes", len(err.Error()))
 	}
 	_, err = table.Column("absent")
-	checkError(t, err, []string{"3000 columns", "and 2988 more"})
+	checkError(t, err, []string{"columns (3000)", "and 2988 more"})
 	if len(err.Error()) > 400 {
 		t.Errorf("message of %d bytes", len(err.Error()))
 	}

@@ -198,7 +198,7 @@ func learnGrades(s *table.Scan, values []string, o *Options, order *OrderedSet) 
 	case len(values) == 1:
 		return refuse(place, "give training rows of two outcomes or more, or another target column", "one class only: the outcome is %s in every row", table.Quote(values[0]))
 	case o.Positive != "":
-		return refuse(place, "leave the positive outcome out", "outcomes that have an order have no positive one")
+		return refuse(place, "leave the positive class out", "ordered outcomes have no positive class")
 	case order == nil && !slices.ContainsFunc(values, func(v string) bool { _, number := table.Number(v); return !number }):
 		slices.SortFunc(values, func(a, b string) int {
 			x, _ := table.Number(a)
@@ -311,8 +311,8 @@ func choosePositive(values []string, wanted string) (string, *table.Error) {
 			"one class only: the outcome is %s in every row", table.Quote(values[0]))
 	case len(values) > 2:
 		return "", new(table.Error).Say(
-			"leave the positive one out to have them all, or write the outcome as a condition, such as "+conditionOn(wanted),
-			"the outcome takes %d values, %s, and a positive one is one of two", len(values), table.QuoteList(values))
+			"leave the positive class out to model all of them, or give the target as a condition, such as "+conditionOn(wanted),
+			"the outcome takes %d values, %s, and only one of two can be positive", len(values), table.QuoteList(values))
 	case slices.Contains(values, table.Key(table.BytesOf(strings.TrimSpace(wanted)), '.')):
 		return table.Key(table.BytesOf(strings.TrimSpace(wanted)), '.'), nil
 	case strings.EqualFold(values[0], wanted):
@@ -326,14 +326,14 @@ func choosePositive(values []string, wanted string) (string, *table.Error) {
 			return values[k], nil
 		}
 		return "", new(table.Error).Say("name one of these two",
-			"no row has the outcome %s that is to be positive; the values are %s", table.Quote(wanted), listed).
+			"no row has the positive class %s; the values are %s", table.Quote(wanted), listed).
 			By(way(table.WayPositive, values[0], ""), way(table.WayPositive, values[1], ""))
 	}
 	if k := Conventional([2]string(values)); k >= 0 {
 		return values[k], nil
 	}
-	return "", new(table.Error).Say("name the positive one",
-		"the outcome takes the values %s, and neither is the positive one by convention", listed).
+	return "", new(table.Error).Say("name the positive class",
+		"the outcome takes the values %s, and neither is positive by convention", listed).
 		By(way(table.WayPositive, values[0], ""), way(table.WayPositive, values[1], ""))
 }
 
@@ -356,7 +356,7 @@ func Conventional(outcomes [2]string) int {
 }
 
 // conditionOn is one outcome against all others, as a target.
-func conditionOn(value string) string { return fmt.Sprintf("column == %q", value) }
+func conditionOn(value string) string { return fmt.Sprintf("COLUMN == %q", value) }
 
 // unquoted takes one pair of single or double quotes away.
 func unquoted(s string) string {

@@ -2,12 +2,12 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/kernel"
 )
 
 func (r *Audit) methodSection(p *Page) {
@@ -86,21 +86,13 @@ func (r *Audit) statisticsText(p *Page) {
 // shortKernel keeps a kernel with a parameter for each column from filling the page, and
 // its numbers from showing digits that say nothing; results.json has them all.
 func shortKernel(k string) string {
-	k = longNumber.ReplaceAllStringFunc(k, func(digits string) string {
-		x, err := strconv.ParseFloat(digits, 64)
-		if err != nil {
-			return digits
-		}
-		return strconv.FormatFloat(x, 'g', 4, 64)
-	})
+	k = kernel.Rounded(k)
 	const most = 160
 	if len(k) > most {
 		return k[:most] + " …"
 	}
 	return k
 }
-
-var longNumber = regexp.MustCompile(`\d+\.\d{3,}(e[-+]?\d+)?`)
 
 // calibrationSection is whether it mattered to fit with the costs in mind.
 func (r *Audit) calibrationSection(p *Page) {

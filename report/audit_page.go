@@ -128,7 +128,7 @@ func (r *Audit) costSection(p *Page) {
 	p.Text(r.costText())
 	p.Figure(r.costFigure(), sentence(r.noun())+" per case. Of the constant actions, only the best is shown.", "Mean "+r.noun()+" per case with interval, one row for each way to decide; the table below has the numbers.")
 	p.Table(r.costTable(r.withoutMethods(), r.label))
-	text := "“Differs in” is the share of cases that are decided differently from " + r.label(r.Method) + ", and p the probability of a difference at least as large by chance. The comparisons with the best action for all cases and with " + r.mostProbable() + " were planned, and their p-values are not adjusted; those with other models are Holm-adjusted (made larger for the number of comparisons), among the models that decide at least one case differently"
+	text := "“Differs in” is the share of cases that are decided differently from " + r.label(r.Method) + ", and p the p-value for no difference in the mean. The comparisons with the best constant action and with " + r.mostProbable() + " were planned, and their p-values are not adjusted; those with other models are Holm-adjusted (made larger for the number of comparisons), among the models that decide at least one case differently"
 	if len(r.Recalibrations) > 0 {
 		text += ", and those with recalibrated probabilities separately"
 	}
@@ -158,7 +158,7 @@ func (r *Audit) reliabilitySection(p *Page) {
 	const about = "Reliability diagram; points on the diagonal are calibrated probabilities."
 	method := r.label(r.Method)
 	figure := func(b *Body, of audit.Reliability, outcome string) {
-		b.Figure(r.reliabilityFigure(of), fmt.Sprintf("Observed frequency of %s against its predicted probability (%s), in up to ten bins of at least 15 cases; below, the cases of each bin.", outcome, method), about)
+		b.Figure(r.reliabilityFigure(of), fmt.Sprintf("Observed frequency of %s against its predicted probability (%s), in up to ten bins of at least 15 cases; below, the number of cases in each bin.", outcome, method), about)
 	}
 	if r.several() {
 		figure(&p.Body, r.Reliable, "each outcome")
@@ -197,7 +197,7 @@ func (r *Audit) calibrationText() string {
 		text += fmt.Sprintf(" Observed minus predicted frequency of %s: %s (95 %% interval %s).", r.called[1], Signed(s.number(m.Excess.Value)), s.interval(m.Excess.Low, m.Excess.High))
 	}
 	surprise, s := r.Stated(m.Surprise), r.money()
-	return text + fmt.Sprintf(" The model expects a %s of %s per case; observed: %s (95 %% interval of the difference %s).",
+	return text + fmt.Sprintf(" The model expects a %s of %s per case; realised: %s (95 %% interval of the difference %s).",
 		r.noun(), s.number(r.Stated(audit.Measure{Value: m.Expected}).Value), s.number(r.Stated(cost(r.Methods[0])).Value), s.interval(surprise.Low, surprise.High))
 }
 
@@ -236,7 +236,7 @@ func (r *Audit) thresholdsSection(p *Page) {
 // nearestSection is the cases that are nearly as well decided otherwise.
 func (r *Audit) nearestSection(p *Page) {
 	p.Section("Cases with the smallest margin")
-	text := "The margin is the difference in expected " + r.noun() + " to the next best action. Where it is small, a second look is worth most."
+	text := "The margin is the difference in expected " + r.noun() + " to the next best action. Where it is small, the decision is a close call."
 	if len(r.Nearest) > 0 && len(r.Nearest[0].Effects) > 0 {
 		text += fmt.Sprintf(" Effect of a feature: P(%s) minus its mean over the values of the feature in the training rows, all other features unchanged. * The decision changes if the feature is averaged out.", r.called[1])
 	}
@@ -247,7 +247,7 @@ func (r *Audit) nearestSection(p *Page) {
 // knownText says what information can be worth at most.
 func (r *Audit) knownText() string {
 	all, s := r.Known[0], r.money()
-	return fmt.Sprintf("Knowing the outcome of every case in advance (perfect information) would have %s %s per case on average (95 %% interval %s; expected by the model: %s). No test, expert or delay can be worth more. It is worth buying where its expected value exceeds its price; this is what buying it in those cases would have %s:",
+	return fmt.Sprintf("Knowing the outcome of every case in advance (perfect information) would have %s %s per case on average (95 %% interval %s; expected by the model: %s). No test, expert or delay can be worth more. Buying it pays in cases where its expected value exceeds its price; doing so would have %s:",
 		r.either("saved", "brought"), s.number(all.Saved.Value), s.interval(all.Saved.Low, all.Saved.High), s.number(all.Expected), r.either("saved", "brought"))
 }
 
@@ -259,7 +259,7 @@ func (r *Audit) importanceSection(p *Page) {
 	p.Text("How much more a case " + r.either("costs", "would bring") + " on average if the values of a feature are permuted between cases (permutation importance). Each case is decided by models fitted without it. p-values are Holm-adjusted: made larger for the number of features; intervals are not. Correlated features share their importance, and may each seem unimportant.")
 	all, first := r.Importances, min(mostColumns, len(r.Importances))
 	if !slices.ContainsFunc(all, func(i audit.Importance) bool { return i.Changed > 0 && i.P < 1-audit.Level }) {
-		p.Text(fmt.Sprintf("With %s compared, no feature is significant on its own, though the interval of one may leave out zero.", plural(len(all), "feature", "features")))
+		p.Text(fmt.Sprintf("With %s compared, no feature is significant on its own, though the interval of a single one may exclude zero.", plural(len(all), "feature", "features")))
 	}
 	p.Table(r.importanceTable(all[:first]))
 	if len(all) > first {
@@ -354,7 +354,7 @@ func effects(all []audit.Effect) string {
 // knownTable is what it would have brought to find out outcomes first, by what that costs.
 func (r *Audit) knownTable() *Table {
 	t := newNumberTable("Saving per case, net of the price, with 95 % intervals",
-		"price", "worth buying in", r.either("net saving", "net gain"), "expected by the model")
+		"price", "cases where it pays", r.either("net saving", "net gain"), "expected by the model")
 	s := r.perCase()
 	for _, k := range r.Known {
 		t.AddRow(threshold(k.Price), Percent(k.Share), s.measure(&k.Saved), s.number(k.Expected))

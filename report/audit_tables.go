@@ -105,10 +105,10 @@ func (r *Audit) costTable(scores []audit.Score, label func(method string) string
 		t.Rows = append(t.Rows, Row{Group: groups[s.Kind], Cells: cells})
 	}
 	if lowest.Method != r.Method && !slices.ContainsFunc(r.Methods, func(s audit.Score) bool { return s.Method != r.Method && r.Comparison(s.Method).Better() }) {
-		t.Best += ", by a difference that could be chance"
+		t.Best += "; the difference from " + r.label(r.Method) + " could be chance"
 	}
 	if slices.ContainsFunc(t.Rows, func(row Row) bool { return row.Cells[3].Text == "" && strings.Contains(row.Cells[2].Text, "(") }) {
-		t.Notes = append(t.Notes, Note{Text: "Without p: not tested; of the same action in every case only the best is."})
+		t.Notes = append(t.Notes, Note{Text: "No p: not tested. Of the constant actions, only the best is tested."})
 	}
 	return t
 }
@@ -143,7 +143,7 @@ func (r *Audit) summaryTable() *Table {
 	rows := []struct{ label, method string }{
 		{r.label(r.Method), r.Method},
 		{r.mostProbable(), r.MostProbable().Method},
-		{"the same in every case: " + best.Method, best.Method},
+		{"best constant action: " + best.Method, best.Method},
 	}
 	var totals scale
 	if y := r.Yearly; y != nil {
@@ -177,7 +177,7 @@ func (r *Audit) summaryTable() *Table {
 }
 
 // tooFewNote explains why there is no p.
-var tooFewNote = Note{Mark: "a", Text: "fewer than five effective discordant cases: not tested"}
+var tooFewNote = Note{Mark: "a", Text: "not tested: the differences add up to fewer than five times the largest possible one"}
 
 // differenceCells are what is known of a difference: its size with its interval, p, and
 // the share of decisions that differ. What was not put to a test has no p; where that is because

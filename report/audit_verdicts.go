@@ -129,7 +129,7 @@ func (r *Audit) costAnswer() string {
 // constantFor is the action that is the best if all cases get the same.
 func (r *Audit) constantFor() string {
 	c := r.BestConstant()
-	return fmt.Sprintf("doing the same in every case (%s: %s)", c.Method, r.stated(cost(c)).value)
+	return fmt.Sprintf("the best constant action (%s: %s)", c.Method, r.stated(cost(c)).value)
 }
 
 // costFinding says what the decisions cost, and how that compares with one action for all.
@@ -146,7 +146,7 @@ func (r *Audit) costFinding(why audit.Reason) string {
 		if r.Costs {
 			text += fmt.Sprintf(", a saving of %.0f %%", 100*c.Difference/constant.MeanCost)
 		}
-		text += ", more than chance would give."
+		text += "; the difference is statistically significant."
 	case audit.WorseThanConstant:
 		text += fmt.Sprintf("This is %s (95 %% interval %s) than %s.", than.value, than.interval, r.constantFor())
 	default:
@@ -157,7 +157,7 @@ func (r *Audit) costFinding(why audit.Reason) string {
 		total, than := r.Stated(y.Cost), r.more(negative(y.Saved), s)
 		text += fmt.Sprintf(" %s cases a year %s %s (95 %% interval %s)", Count(y.Cases), r.verb(), s.number(total.Value), s.interval(total.Low, total.High))
 		if why != audit.SameForAll {
-			text += fmt.Sprintf(", %s (95 %% interval %s) than doing the same in every case", than.value, than.interval)
+			text += fmt.Sprintf(", %s (95 %% interval %s) than the best constant action", than.value, than.interval)
 		}
 		text += "."
 	}
@@ -262,7 +262,7 @@ func (r *Audit) tried(named string) string {
 			others = append(others, MethodLabel(s.Method))
 		}
 	}
-	text := fmt.Sprintf(" Also tried: %s.", list(append(others, "the same action in every case")))
+	text := fmt.Sprintf(" Also tried: %s.", list(append(others, "constant actions")))
 	switch {
 	case methods == 0:
 	case identical == methods:
@@ -289,15 +289,15 @@ func (r *Audit) checked() string {
 		return ""
 	}
 	g := r.Regrets[0]
-	text := fmt.Sprintf(" An exact calculation of the same model, made for %s cases, decides all of them the same", Count(g.Cases))
+	text := fmt.Sprintf(" The exact posterior of the same model, computed for %s cases, gives the same decision in all of them", Count(g.Cases))
 	if g.Differ > 0 {
-		text = fmt.Sprintf(" An exact calculation of the same model, made for %s cases, decides %s of them differently", Count(g.Cases), Count(g.Differ))
+		text = fmt.Sprintf(" The exact posterior of the same model, computed for %s cases, gives a different decision in %s of them", Count(g.Cases), Count(g.Differ))
 	}
 	switch r.Approximation() {
 	case audit.TooFewCases:
 		return text + "; these are too few cases to judge by."
 	case audit.Negligible:
-		return text + fmt.Sprintf("; the remaining %s is due to the model and the features.", r.noun())
+		return text + fmt.Sprintf("; the remaining %s is not due to the approximation.", r.noun())
 	}
 	return text + "; a closer approximation is worth trying (see Methods)."
 }
@@ -338,7 +338,7 @@ func (r *Audit) approximation() string {
 	case audit.TooFewCases:
 		return text + ". These are too few cases to judge the approximation; compare more folds with the exact posterior."
 	case audit.Negligible:
-		return text + fmt.Sprintf(". The remaining %s is due to the model and the features, not to the approximation.", r.noun())
+		return text + fmt.Sprintf(". The remaining %s is not due to the approximation.", r.noun())
 	}
 	return text + ". A closer approximation is worth trying."
 }
@@ -357,7 +357,7 @@ func (r *Audit) probabilitiesFinding(why audit.Reason) (answer, finding string) 
 	m, s := r.Stated(r.Reliable.Surprise), r.money()
 	expected := s.number(r.Stated(audit.Measure{Value: r.Reliable.Expected}).Value)
 	found := s.number(r.Stated(cost(r.Methods[0])).Value)
-	finding = fmt.Sprintf("Expected %s according to the probabilities: %s per case; observed: %s (95 %% interval of the difference %s).", r.noun(), expected, found, s.interval(m.Low, m.High))
+	finding = fmt.Sprintf("Expected %s according to the probabilities: %s per case; realised: %s (95 %% interval of the difference %s).", r.noun(), expected, found, s.interval(m.Low, m.High))
 	if !r.several() {
 		finding += fmt.Sprintf(" %s of cases %s; the mean predicted probability is %s.", Percent(r.Share), r.being(1), Percent(r.Share-r.Reliable.Excess.Value))
 	}
@@ -413,7 +413,7 @@ func (r *Audit) recalibrated() string {
 	}
 	switch {
 	case len(pays) > 0:
-		return " Recalibrated by cross-validation: " + list(pays) + ", more than chance would give."
+		return " Recalibrated by cross-validation: " + list(pays) + "; the difference is statistically significant."
 	case len(ways) > 0:
 		return fmt.Sprintf(" Recalibration (%s) does not clearly %s the %s.", list(ways), r.either("lower", "raise"), r.noun())
 	}

@@ -65,14 +65,14 @@ func TestVerdictsInWords(t *testing.T) {
 		got  string
 		want []string
 	}{
-		{r.say(audit.AboutCost, audit.Good, audit.BetterThanConstant), []string{"0.50 per case.", "Decided by this model,", "This is 0.20 less (95 % interval 0.10 to 0.30) than doing the same in every case (always call: 0.70), a saving of 29 %, more than chance would give."}},
-		{r.say(audit.AboutCost, audit.Mixed, audit.UnclearOfConstant), []string{"The difference from doing the same in every case (always call: 0.70) is not clear (could be chance)."}},
+		{r.say(audit.AboutCost, audit.Good, audit.BetterThanConstant), []string{"0.50 per case.", "Decided by this model,", "This is 0.20 less (95 % interval 0.10 to 0.30) than the best constant action (always call: 0.70), a saving of 29 %; the difference is statistically significant."}},
+		{r.say(audit.AboutCost, audit.Mixed, audit.UnclearOfConstant), []string{"The difference from the best constant action (always call: 0.70) is not clear (could be chance)."}},
 		{r.say(audit.AboutCost, audit.Mixed, audit.SameForAll), []string{"Every case gets the same action (always call)"}},
 		{r.say(audit.AboutOtherMethods, audit.Good, audit.LowerByChance), []string{"nothing tried is clearly cheaper.", "that of another inference method (Loss-EP), 0.05 less (95 % interval 0.15 less to 0.05 more; could be chance)", "Not tried: boosted trees"}},
 		{r.say(audit.AboutRule, audit.Good, audit.RuleSaves), []string{"Does using the costs help? yes.", "With a threshold of 0.5, the same probabilities cost 0.30 more per case"}},
 		{r.say(audit.AboutCalibration, audit.Neutral, audit.CalibrationNeutral), []string{"no significant difference.", "Loss-EP decides 3 of 90 cases differently from EP and costs 0.05 less per case"}},
 		{external.say(audit.AboutProbabilities, audit.Mixed, audit.Miscalibrated), []string{"not quite: expected 0.30 per case, observed 0.50.", "(95 % interval of the difference 0.10 to 0.30)"}},
-		{external.say(audit.AboutProbabilities, audit.Good, audit.Calibrated), []string{"trusted? no miscalibration detected.", "Expected cost according to the probabilities: 0.30 per case; observed: 0.50"}},
+		{external.say(audit.AboutProbabilities, audit.Good, audit.Calibrated), []string{"trusted? no miscalibration detected.", "Expected cost according to the probabilities: 0.30 per case; realised: 0.50"}},
 		{external.say(audit.AboutProbabilities, audit.Neutral, audit.TooFewToTell), []string{"trusted? too few cases to tell."}},
 		{external.say(audit.AboutProbabilities, audit.Bad, audit.Inverted), []string{"no: they rank cases in reverse.", "(AUC 0.20, 95 % interval 0.10 to 0.30)", "The column may hold the probability of no"}},
 		{external.say(audit.AboutOtherMethods, audit.Good, audit.LowerByChance), []string{"Not tried: any other model"}},

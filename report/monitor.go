@@ -59,7 +59,7 @@ func (r *Monitor) Verdict() string {
 
 // caveat says what the numbers rest on.
 func (r *Monitor) caveat() string {
-	return fmt.Sprintf("The estimated %s per case comes from the model's predictions, corrected by what happened in past cases that are like those of the window, and has a %s interval for the realised one: it allows for chance, for the correction, and for cases that are not like the past ones. Without outcomes nobody can see that outcomes follow otherwise from the same inputs. Evidence starts at 1 and is an e-value: chance alone ever takes one of the two to %s with a probability of at most %s, however often one looks.",
+	return fmt.Sprintf("The estimated %s per case comes from the model's predictions, corrected by what happened in past cases that are like those of the window, and has a %s interval for the realised one: it allows for chance, for the correction, and for cases that are not like the past ones. Without outcomes, a change of the outcomes given the same features (concept drift) cannot be detected. An e-value starts at 1: chance alone ever takes one of the two to %s with a probability of at most %s, however often one looks.",
 		r.noun(), Percent(1-r.Level), Number(r.Threshold), Percent(r.Level))
 }
 
@@ -77,7 +77,7 @@ func evidence(e float64) string {
 
 // table is that of the windows.
 func (r *Monitor) table() *Table {
-	columns := []string{"window", "cases", "estimated " + r.noun(), "realised", "similar past cases", "evidence: cases", "evidence: outcomes"}
+	columns := []string{"window", "cases", "estimated " + r.noun(), "realised", "similar past cases", "e-value: cases", "e-value: outcomes"}
 	quality := r.quality()
 	if quality != nil {
 		columns = slices.Insert(columns, 4, quality.name)
@@ -99,7 +99,7 @@ func (r *Monitor) table() *Table {
 	}
 	t.Notes = []Note{
 		{Text: fmt.Sprintf("Similar past cases: the effective number of past cases, of %s, that are like those of the window.", Count(r.Reference.Rows))},
-		{Text: fmt.Sprintf("Evidence that the cases, or what comes of them, changed such that decisions %s more: alarm from %s.", map[bool]string{true: "cost", false: "lose"}[r.Costs], Number(r.Threshold))},
+		{Text: fmt.Sprintf("E-values against no change of the cases, or of the outcomes given the cases, that makes decisions %s more; alarm at %s or above.", map[bool]string{true: "cost", false: "lose"}[r.Costs], Number(r.Threshold))},
 	}
 	if quality != nil {
 		t.Notes = append(t.Notes, Note{Text: quality.note})
@@ -121,14 +121,14 @@ func (r *Monitor) quality() *quality {
 	slope, coverage := func(w monitor.Window) *float64 { return w.Slope }, func(w monitor.Window) *float64 { return w.Coverage }
 	switch {
 	case has(slope):
-		return &quality{"slope", "Slope is that of the calibration: 1 where outcomes are as likely as the model says; below 1 its probabilities are too extreme.", func(w monitor.Window) string {
+		return &quality{"slope", "Slope: calibration slope; 1 if calibrated, below 1 if overconfident.", func(w monitor.Window) string {
 			if w.Slope == nil {
 				return ""
 			}
 			return minus(fmt.Sprintf("%.2f", *w.Slope))
 		}}
 	case has(coverage):
-		return &quality{"coverage", "Coverage is how many outcomes are in intervals that should have 90 % of them.", func(w monitor.Window) string {
+		return &quality{"coverage", "Coverage: share of outcomes in the 90 % predictive intervals.", func(w monitor.Window) string {
 			if w.Coverage == nil {
 				return ""
 			}

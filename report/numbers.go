@@ -110,12 +110,17 @@ func than(m audit.Measure, s scale) written {
 	if m.Value < 0 {
 		m, word = negative(m), " more"
 	}
-	return written{s.number(m.Value) + word, s.interval(m.Low, m.High)}
+	interval := s.interval(m.Low, m.High)
+	if m.Low < 0 && m.High > 0 { // each end says which way it goes
+		other := map[string]string{" less": " more", " more": " less"}[word]
+		interval = s.number(-m.Low) + other + " to " + s.number(m.High) + word
+	}
+	return written{s.number(m.Value) + word, interval}
 }
 
 // against compares the model with another way to choose.
 func (r *NumberAudit) against(m *numbers.Audited) string {
-	s, by := r.inCurrency(r.perCase()), ", which chance may give"
+	s, by := r.inCurrency(r.perCase()), "; could be chance"
 	if r.differs(m) {
 		by = ", " + pEquals(m.P)
 	}
@@ -208,7 +213,7 @@ func (r *NumberAudit) aboutPredictions() Verdict {
 			word = ": predictions are too narrow"
 		}
 	}
-	v.Finding = fmt.Sprintf("Of the outcomes, %s are in predicted intervals that should have 90 %% of them (95 %% interval %s)%s. The model expects a cost of %s per case; observed: %s (95 %% interval of the difference %s).",
+	v.Finding = fmt.Sprintf("The 90 %% predictive intervals contain %s of the outcomes (95 %% interval %s)%s. The model expects a cost of %s per case; realised: %s (95 %% interval of the difference %s).",
 		s.number(covered.Share.Value), s.interval(covered.Share.Low, covered.Share.High), word, money.number(r.Scores.Expected), money.number(r.Methods[0].Cost), money.interval(surprise.Low, surprise.High))
 	return v
 }

@@ -41,10 +41,10 @@ func (r *NumberAudit) page() *Page {
 	p.Text("The cost is that of the action given the observed outcome, by " + r.Costs + ". The rule: the action of the least expected cost.")
 	p.Figure(r.costFigure(), "Cost per case.", "Mean cost per case with interval, one row for each way to choose actions; the table below has the numbers.")
 	p.Table(r.costTable())
-	p.Text("p is the probability of a difference at least as large by chance, Holm-adjusted among the comparisons of the table." + r.baselineText())
+	p.Text("p-values are for no difference in mean cost, Holm-adjusted over the comparisons of the table." + r.baselineText())
 
 	p.Section("Calibration of the predictions")
-	p.Figure(r.pitFigure(), "Probability integral transform: cases by the predicted probability of outcomes up to theirs. Calibrated predictions give equal bars; 95 % of the bars are between the dashed lines by chance.",
+	p.Figure(r.pitFigure(), "Probability integral transform (PIT): histogram of the predictive distribution function at the observed outcome. Calibrated predictions give equal bars; 95 % of the bars are between the dashed lines by chance.",
 		"Histogram of the predicted probability of outcomes up to those observed, in tenths.")
 	p.Table(r.coverageTable())
 	p.Table(r.qualityTable())
@@ -172,7 +172,7 @@ func (r *NumberAudit) coverageTable() *Table {
 
 // qualityTable is how good quantiles are.
 func (r *NumberAudit) qualityTable() *Table {
-	t := newTable("Predicted quantiles", "quantile", "outcomes below", "pinball loss", "of the constant")
+	t := newTable("Predicted quantiles", "quantile", "outcomes below", "pinball loss", "pinball loss of the constant")
 	s := percentColumn(r.Scores.Quantiles, func(q numbers.Scored) *audit.Measure { return &q.Below })
 	for _, q := range r.Scores.Quantiles {
 		t.AddRow(Number(100*q.Level)+" %", s.measure(&q.Below), Number(q.Pinball), Number(q.Constant))

@@ -37,9 +37,9 @@ type Candidate struct {
 // German credit it had the lowest summed cost, level with matern52 + constant; most differences are
 // noise.
 var Candidates = []Candidate{
-	{Name: "one length scale", Kernel: OneForAll},
-	{Name: "a length scale for each column", Kernel: PerColumn, PerColumn: true},
-	{Name: "length scales of which few are short", Kernel: PerColumn, Shrinkage: 1, PerColumn: true},
+	{Name: "isotropic (one length scale)", Kernel: OneForAll},
+	{Name: "ARD (a length scale for each column)", Kernel: PerColumn, PerColumn: true},
+	{Name: "sparse ARD (few short length scales)", Kernel: PerColumn, Shrinkage: 1, PerColumn: true},
 	{Name: "linear", Kernel: "linear + constant"},
 }
 

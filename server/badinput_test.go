@@ -79,7 +79,7 @@ func TestBadRequests(t *testing.T) {
 		{"too many unknown columns", decide, row(unknownColumns(5000)), 413, "", ""},
 
 		{"no costs", decide, rows(`,"utility":"cheap"`), 422, "utility", ""},
-		{"costs of nothing", decide, rows(`,"utility":"fn=0,fp=1"`), 422, "utility", "a mistake that costs 0 is none"},
+		{"costs of nothing", decide, rows(`,"utility":"fn=0,fp=1"`), 422, "utility", "invalid cost 0"},
 		{"a utility of a wrong type", decide, rows(`,"utility":5`), 422, "utility", "give an object"},
 		{"other outcomes", decide, rows(`,"utility":{"outcomes":["no","yes"],"costs":{"a":{"no":0,"yes":1},"b":{"no":1,"yes":0}}}`), 422, "utility", `the target has "good" and "bad"`},
 		{"one action", decide, rows(`,"utility":{"outcomes":["good","bad"],"costs":{"a":{"good":0,"bad":1}}}`), 422, "utility", "at least 2"},

@@ -123,7 +123,7 @@ func TestUtilityAsInFiles(t *testing.T) {
 	s := newServer(t)
 	for utility, want := range map[string]string{
 		`{"outcomes":["good","bad"],"costs":{"ask":{"good":0,"bad":5},"` + "\u0430sk" + `":{"good":1,"bad":0}}}`: "look the same",
-		`"fn=amount-1e6,fp=1"`: "a mistake that costs less than 0 is none",
+		`"fn=amount-1e6,fp=1"`: "a negative cost of a mistake",
 	} {
 		p := checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/decide", rowsBody(t, someRows(2), `"utility":`+utility)), 422)
 		if !strings.Contains(p.Detail, want) {

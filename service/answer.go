@@ -183,7 +183,7 @@ func worthLines(n int, total float64, request *Worth, pays []int) []string {
 	rows := table.Plural(n, "row")
 	lines := []string{fmt.Sprintf("%s; value of perfect information: %.6g per row", rows, total/float64(max(1, n)))}
 	for k, column := range request.Ask.Columns {
-		lines = append(lines, fmt.Sprintf("%s at a cost of %g: worth its cost in %d of %s", column, request.Prices[k], pays[k], rows))
+		lines = append(lines, fmt.Sprintf("measuring %s at a cost of %g pays in %d of %s", column, request.Prices[k], pays[k], rows))
 	}
 	return lines
 }

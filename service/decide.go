@@ -45,7 +45,7 @@ func (d *Decide) Asked() Options {
 		calibrateOption(&d.Calibrate),
 		{Name: "second-opinion", Group: Basics, Help: "flag rows where EP or corrected EP would choose another action", Value: toggle{&d.SecondOpinion}},
 	}, d.whyOptions(), Options{
-		{Name: "baseline", Group: Basics, Help: "reference action for saving (default: the first of the costs; the summary: the best single action)", Value: text{&d.Baseline, "ACTION"}},
+		{Name: "baseline", Group: Basics, Help: "reference action for saving (default: the first of the costs; the summary: the best constant action)", Value: text{&d.Baseline, "ACTION"}},
 		d.Capacity.Limit(),
 	})
 }
@@ -84,7 +84,7 @@ type Deciding struct {
 	given    bool // the costs are not those of the fit
 	baseline int
 	only     int // the action whose cases are handed over, −1 for all
-	trained  func(features []float64) bool
+	trained  *lossep.Trained
 	explain  *lossep.Explainer // nil if no reasons are asked for
 	limits   *Limits           // nil if there is no capacity
 	shortage *Shortage
@@ -239,7 +239,7 @@ type knownOutcome struct {
 
 func (a *Deciding) outcomeOf(d *lossep.DecidedRow) knownOutcome {
 	y, ok, err := d.Row.Label()
-	return knownOutcome{y, ok && err == nil, err != nil, ok && err == nil && a.trained != nil && a.trained(d.Row.Features)}
+	return knownOutcome{y, ok && err == nil, err != nil, ok && err == nil && a.trained.Has(d.Row.Features)}
 }
 
 // countOutcome adds what the action really cost, or brought, where the row has its outcome.
@@ -274,6 +274,11 @@ func (d *Decided) Add(other *Decided) {
 	}
 }
 
+// inSample is a note beside a cost of rows that the model was fitted to.
+func inSample(rows int) string {
+	return table.Plural(rows, "training row") + " among them, so this is optimistic (in-sample); use lossep audit"
+}
+
 // Lines implements Answer.
 func (a *Deciding) Lines(n Naming) []string {
 	lines := a.counted("method "+string(a.model.Method()), "estimated by the model")
@@ -282,8 +287,8 @@ func (a *Deciding) Lines(n Naming) []string {
 	}
 	if a.Labelled > 0 {
 		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", a.spec.Kind(), a.Realised/float64(a.Labelled), table.Plural(a.Labelled, "row")))
-		if a.Seen > 0 {
-			lines = append(lines, table.Plural(a.Seen, "training row")+" among them, so this is optimistic; use lossep audit")
+		if a.trained.Optimistic(a.Seen, a.Labelled) {
+			lines = append(lines, inSample(a.Seen))
 		}
 	}
 	if a.Strange > 0 {
@@ -339,7 +344,7 @@ func (a *Deciding) saves() string {
 		return fmt.Sprintf(text, a.Saved/rows, actions[a.baseline])
 	}
 	// Equal to rounding is equal.
-	text = fmt.Sprintf(text+", the best single action", max(0, gain(a.Expected, a.Constant[best], costs))/rows, actions[best])
+	text = fmt.Sprintf(text+", the best constant action", max(0, gain(a.Expected, a.Constant[best], costs))/rows, actions[best])
 	if best != a.baseline {
 		text += fmt.Sprintf("; column saving is compared with “%s”", actions[a.baseline])
 	}

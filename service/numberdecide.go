@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/recipe"
@@ -76,6 +77,8 @@ type decidingNumbers struct {
 	request  *Decide
 	realised float64
 	labelled int
+	trained  *lossep.Trained
+	seen     int // rows with a known outcome that the model was fitted to
 }
 
 func (d *decidingNumbers) Fields() []Field { return fileFields(d.NumberDecider.Fields()) }
@@ -112,6 +115,9 @@ func (d *decidingNumbers) decide(row numbers.Row, c *NumberCase) error {
 	if err != nil {
 		return err
 	}
+	if _, known := row.OutcomeNumber(); known && d.trained.Has(row.X) {
+		d.seen++
+	}
 	return d.Decide(stake, c, row.Located)
 }
 
@@ -122,12 +128,15 @@ func (d *decidingNumbers) realise(c *NumberCase, y float64) {
 }
 
 func (d *decidingNumbers) Lines(Naming) []string {
-	lines := []string{fmt.Sprintf("%s decided under %s", table.Plural(d.rows, "row"), d.Costs)}
+	lines := []string{fmt.Sprintf("decided %s (costs %s)", table.Plural(d.rows, "row"), d.Costs)}
 	if d.rows > 0 {
 		lines = append(lines, fmt.Sprintf("expected cost per row %.6g, estimated by the model", d.Expected/float64(d.rows)))
 	}
 	if d.labelled > 0 {
 		lines = append(lines, fmt.Sprintf("realised cost per row %.6g, on the %s with a known outcome", d.realised/float64(d.labelled), table.Plural(d.labelled, "row")))
+		if d.trained.Optimistic(d.seen, d.labelled) {
+			lines = append(lines, inSample(d.seen))
+		}
 	}
 	if note := d.EdgeNote(); note != "" {
 		lines = append(lines, note)

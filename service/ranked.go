@@ -204,9 +204,9 @@ func (d *Doubts) lines(s *decision.Spec, rows int) (lines []string) {
 		return nil
 	}
 	what := map[bool]string{true: "costs", false: "utilities"}[s.Costs()]
-	lines = append(lines, fmt.Sprintf("%s could be decided otherwise within the ranges of the %s", table.Plural(d.Flippable, "row"), what))
+	lines = append(lines, fmt.Sprintf("%s: another action is best for some values within the ranges of the %s", table.Plural(d.Flippable, "row"), what))
 	for _, c := range costs {
-		lines = append(lines, fmt.Sprintf("to know %s, %s, before deciding would be worth %.4g per row", c.Entry, c.Distribution, c.Worth))
+		lines = append(lines, fmt.Sprintf("knowing %s, %s, in advance would be worth %.4g per row", c.Entry, c.Distribution, c.Worth))
 	}
 	return lines
 }

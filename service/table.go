@@ -88,7 +88,7 @@ func (r *Rows) options() Options {
 	o := &r.Data
 	r.missing, r.standardize = "impute", true
 	return append(Options{
-		{Name: "target", Group: Basics, Help: `target column: its name, its number from 1, or "last"`, Shown: "last", Value: text{&o.Target, "COLUMN"}},
+		{Name: "target", Group: Basics, Help: `target column: its name, its number from 1, or "last"; or a condition such as 'delay >= 15'`, Shown: "last", Value: text{&o.Target, "COLUMN"}},
 		{Name: "positive", Group: Basics, Help: "positive class (default: 1, yes, true, …)", Value: text{&o.Positive, "VALUE"}},
 		{Name: "features", Group: Basics, Help: "columns to use as features (default: all)", Value: newList(&o.Features, "A,B,C")},
 		{Name: "drop", Group: Basics, Help: "columns to exclude", Value: newList(&o.Drop, "A,B,C")},
@@ -100,11 +100,11 @@ func (r *Rows) options() Options {
 		{Name: "groups", Group: Columns, Help: "grouping column, e.g. patient: groups are never split across folds and are the unit of resampling (excluded from features)", Value: text{&o.Groups, "COLUMN"}},
 		{Name: "score", Group: Columns, Help: "column with another model's probability of the positive class, predicted out of fold: the model corrects it, by a process added to a learned slope times its probit", Value: text{&o.Score, "COLUMN"}},
 		{Name: "prevalence", Group: Columns, Help: "prevalence of the positive class in the target population, such as 0.02 or 2%, or by name, such as mild=0.3,severe=5% (default: as in the table)", Value: prevalence{&o.Prevalence, &o.Population}},
-		{Name: "categorical", Group: Columns, Help: "columns to treat as categorical; auto: choose by marginal likelihood for low-cardinality integer columns", Value: newList(&o.Categorical, "A,B,C")},
+		{Name: "categorical", Group: Columns, Help: "columns to treat as categorical; auto: choose by evidence for integer columns with few values", Value: newList(&o.Categorical, "A,B,C")},
 		{Name: "ordered", Group: Columns, Help: "ordinal column, or the target, with its categories in order, such as size=S,M,L; can be repeated", Value: newOrders(&o.Ordered)},
 		{Name: "dates", Group: Columns, Help: "how to read ambiguous dates such as 03/04/2025", Value: choice[table.DateOrder]{to: &o.Dates, of: []table.DateOrder{table.DayFirst, table.MonthFirst}}},
 		{Name: "missing-marker", Group: Columns, Help: "additional NA value besides the usual ones (empty . - ? NA N/A #N/A NaN NULL None, …), or COLUMN=VALUE for one column, such as pressure=0; can be repeated", Value: newRepeatable(&o.Markers, "TEXT")},
-		{Name: "scaling", Group: Columns, Help: "transformation of numeric columns before standardising: auto (if heavy-tailed, or common by the evidence), none, common (none, and one scale for all such columns), log, log-odds (probabilities), yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log", Shown: "auto", Value: newList(&r.scaling, "NAME|COLUMN=NAME")},
+		{Name: "scaling", Group: Columns, Help: "transformation of numeric columns before standardising: auto (transform heavy-tailed columns, or use common if its evidence is higher), none, common (none, and one scale for all such columns), log, log-odds (probabilities), yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log", Shown: "auto", Value: newList(&r.scaling, "NAME|COLUMN=NAME")},
 		{Name: "standardize", Group: Advanced, Help: "scale numeric columns to mean 0 and variance 1", Value: toggle{&r.standardize}},
 		{Name: "max-cells", Group: Advanced, CommandOf: true, Help: "maximum number of cells (8 bytes each), such as 500M", Shown: "134M", Value: size{&r.cells}},
 	}, r.Table.Options()...)

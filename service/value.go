@@ -157,7 +157,7 @@ func (v whole) Set(text string) error {
 		return err
 	}
 	if n < v.least {
-		return fmt.Errorf("%d is below %d", n, v.least)
+		return fmt.Errorf("%d is too small; give at least %d", n, v.least)
 	}
 	*v.to = n
 	return nil
@@ -257,7 +257,7 @@ func (v share) Set(text string) error {
 		x /= 100
 	}
 	if !(x > 0 && x < 1) {
-		return fmt.Errorf("%s is not between 0 and 1; write such as 0.02 or 2%%", text)
+		return fmt.Errorf("%s is not between 0 and 1; give a share such as 0.02 or 2%%", text)
 	}
 	*v.to = x
 	return nil
@@ -295,7 +295,7 @@ func (v prevalence) Set(text string) error {
 	for _, element := range elements {
 		at := strings.LastIndexByte(element, '=')
 		if at < 1 {
-			return fmt.Errorf("%q does not name an outcome; write such as severe=5%%", element)
+			return fmt.Errorf("%q does not name an outcome; give a share such as severe=5%%", element)
 		}
 		name, x := element[:at], 0.0
 		if err := (share{&x}).Set(element[at+1:]); err != nil {

@@ -124,8 +124,8 @@ var optionOf = map[table.Option]string{
 // whyOptions ask for reasons.
 func (d *Decide) whyOptions() Options {
 	return Options{
-		{Name: "why", Group: Basics, Help: "N columns that most support the action, and the smallest single-column change that changes it", Value: whole{to: &d.Why}},
-		{Name: "why-without", Group: Basics, Help: "columns that are neither a reason nor changed, such as age,applied, with {why}", Value: newList(&d.WhyWithout, "COLUMN,COLUMN")},
+		{Name: "why", Group: Basics, Help: "list the N columns that most support the action, and the smallest single-column change that would change it", Value: whole{to: &d.Why}},
+		{Name: "why-without", Group: Basics, Help: "columns to leave out of the reasons and changes of {why}, such as age,applied", Value: newList(&d.WhyWithout, "A,B,C")},
 	}
 }
 

@@ -261,7 +261,7 @@ func (r *rows) quoted(pos, begin int) (int, error) {
 	for pos = start; ; {
 		k := bytes.IndexByte(text[pos:], '"')
 		if k < 0 {
-			return 0, r.unclosed(opened, r.at+bytes.Count(text[start:], []byte{'\n'}))
+			return 0, r.unclosed(opened, "at the end of the file")
 		}
 		pos += k + 1
 		if pos == len(text) || text[pos] != '"' {
@@ -288,7 +288,7 @@ func (r *rows) quoted(pos, begin int) (int, error) {
 	}
 	if pos < len(text) && text[pos] != r.separator && text[pos] != '\n' {
 		r.cells = r.cells[:len(r.cells)-1]
-		return 0, r.unclosed(opened, r.at)
+		return 0, r.unclosed(opened, fmt.Sprintf("on line %d", r.at))
 	}
 	return pos, nil
 }
@@ -319,9 +319,9 @@ func (r *rows) ragged(line int) error {
 	}
 	column := min(len(r.cells), r.width) + 1
 	return r.place(line, column).Say(
-		fmt.Sprintf("complete the row, and quote cells that contain the separator %q", rune(r.separator)),
+		fmt.Sprintf("complete the row, quote cells that contain the separator %q, or give another separator", rune(r.separator)),
 		"ragged row: %s where the first row has %d", Plural(len(r.cells)+r.more, "cell"), r.width).
-		By(Way{Option: WaySeparator, Meaning: "if another one was meant"})
+		By(Way{Option: WaySeparator})
 }
 
 // mostTitle is how many lines a title may have.
@@ -381,10 +381,10 @@ func (r *rows) bareQuote(at int) error {
 		`quote (") inside a cell that does not begin with one, at byte %d of the row`, at)
 }
 
-func (r *rows) unclosed(opened, noticed int) error {
+func (r *rows) unclosed(opened int, where string) error {
 	column := len(r.cells) + 1
 	return r.place(opened, column).Say(quoteFix,
-		"a quoted cell is not closed properly (noticed on line %d)", noticed)
+		"a quoted cell is not closed properly (noticed %s)", where)
 }
 
 // place is an Error that so far says only where a cell is.

@@ -301,7 +301,7 @@ func (p *Problems) Text(one func(Way) string, together func([]Way) string) strin
 	if file != "" {
 		b.WriteString(file + ": ")
 	}
-	fmt.Fprintf(&b, "%s to settle:", Plural(len(p.All), "problem"))
+	fmt.Fprintf(&b, "%s to resolve:", Plural(len(p.All), "problem"))
 	for _, e := range p.All[:min(len(p.All), mostProblems)] {
 		short := *e
 		if short.File == file {
@@ -313,7 +313,7 @@ func (p *Problems) Text(one func(Way) string, together func([]Way) string) strin
 		fmt.Fprintf(&b, "\n- and %d more", more)
 	}
 	if p.Suggest != nil {
-		b.WriteString("\nCheck whether it is so, and settle all of it by: " + together(p.Suggest))
+		b.WriteString("\nIf these readings are right, resolve them with: " + together(p.Suggest))
 	}
 	if p.Choices == nil {
 		return b.String()
@@ -327,9 +327,9 @@ func (p *Problems) Text(one func(Way) string, together func([]Way) string) strin
 			}
 		}
 	}
-	begin := "\nSettle all of it by a choice of: "
+	begin := "\nResolve them with one option from each of: "
 	if p.Suggest != nil {
-		begin = "\nand by a choice of: "
+		begin = "\nand with one option from each of: "
 	}
 	return b.String() + begin + strings.Join(choices, "; ")
 }

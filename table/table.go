@@ -150,8 +150,8 @@ func (t *Table) Column(ref string) (int, error) {
 		return j, nil
 	}
 	e := (&Error{File: t.file, Line: t.HeaderLine(), ColumnName: ref}).Say(
-		`name one of them, give its number from 1, or say "last"`,
-		"there is no such column; %sthe %s: %s", DidYouMean(ref, t.columns), Plural(len(t.columns), "column"), QuoteList(t.columns))
+		`give a name, a number from 1, or "last"`,
+		"no such column; %scolumns (%d): %s", DidYouMean(ref, t.columns), len(t.columns), QuoteList(t.columns))
 	if len(t.columns) == 1 && t.files == nil {
 		e.Fix = "name it, or say what stands between the cells of more"
 		e.Ways = []Way{{Option: WaySeparator}}
@@ -343,7 +343,7 @@ func (t *Table) Repeated(column string, most int) (*Table, error) {
 	}
 	s := t.Subset(rows)
 	s.counts = j + 1
-	s.notes = append(slices.Clone(t.notes), fmt.Sprintf("each row comes as often as %s says: %s of cases, %s", Quote(t.columns[j]), Plural(kinds, "kind"), Plural(len(rows), "case")))
+	s.notes = append(slices.Clone(t.notes), fmt.Sprintf("frequency column %s: %s, %s", Quote(t.columns[j]), Plural(kinds, "distinct row"), Plural(len(rows), "case")))
 	return s, nil
 }
 

@@ -241,7 +241,7 @@ func TestMistakesAreAnswered(t *testing.T) {
 		{Protocol, "probabilities of every outcome", map[string]any{"do": "decide"}, nil},
 		{Input, "truncated", map[string]any{"do": "load"}, []Tensor{Raw("model", []byte("junk"))}},
 		{Forgotten, "no such model", map[string]any{"do": "predict", "model": 77, "columns": one}, tensors[:1]},
-		{Input, "there is no such column", map[string]any{"do": "fit", "columns": one, "options": map[string]any{"target": "y"}}, tensors[:1]},
+		{Input, "no such column", map[string]any{"do": "fit", "columns": one, "options": map[string]any{"target": "y"}}, tensors[:1]},
 		{Input, "there is no column", map[string]any{"do": "fit"}, nil},
 		{Input, "more than the", map[string]any{"do": "load"}, []Tensor{Raw("model", make([]byte, 1<<19))}},
 	} {

@@ -130,14 +130,13 @@ func writeSummary(w io.Writer, lines []string) error {
 
 func newPredict() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "predict model new.csv",
+		Use:   "predict model.lossep new.csv",
 		Short: "Predict outcomes: probabilities, or mean and quantiles of a number",
 		Long: `Print the id, the mean and variance of the latent function and the probability of the positive
 outcome for each row of a table; with more than two outcomes, the probability of each
-(columns probability_OUTCOME); if the outcome is a number, its mean and quantiles. The id is the --id column, or the line of the file.
-Column unusual names columns with out-of-range values, unseen categories, or gaps where training had
-none. The output format
-(CSV, Parquet, JSON Lines, Excel) follows the extension of -o. Columns may be in any order if
+(columns probability_OUTCOME); if the outcome is a number, its mean and quantiles. The id is the --id
+column, or the line of the file. Column unusual names columns with out-of-range values, unseen
+categories, or gaps where training had none. The output format (CSV, Parquet, JSON Lines, Excel) follows the extension of -o. Columns may be in any order if
 the file has a header; - is standard input, and a folder is read as one table of all its Parquet
 files. Memory use does not grow with the number of rows, and nothing is printed if a row cannot
 be read.`,
@@ -167,7 +166,7 @@ be read.`,
 
 func newValue() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "value model new.csv [--ask COLUMN=COST]",
+		Use:   "value model.lossep new.csv [--ask COLUMN=COST]",
 		Short: "Compute the value of information for each row",
 		Long: `Compute the value of information for each row: the expected reduction in cost (or gain in
 utility) from knowing more before acting.

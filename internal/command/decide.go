@@ -23,7 +23,7 @@ type deciding struct {
 func newDecide(place *Place) *cobra.Command {
 	q := &deciding{Decide: service.NewDecide(), place: place}
 	c := &cobra.Command{
-		Use:   "decide model new.csv [--utility other.yaml]",
+		Use:   "decide model.lossep new.csv [--utility other.yaml]",
 		Short: "Choose the action with the lowest expected cost for each row",
 		Long: `Choose the action with the lowest expected cost (or the highest expected utility) for each row
 of a table. Output columns:
@@ -45,6 +45,7 @@ of a table. Output columns:
   unlimited          the action without the capacity (--capacity)
   forgone            the cost of the capacity limit in this row (--capacity)
   effort_ACTION      capacity that the action takes: 1, or as in the costs file, effort: {visit: minutes}
+  could_flip         whether another action is best for some values of uncertain costs, such as uniform(4, 8)
   unusual            columns with out-of-range values, unseen categories, or gaps where training had none
 
 With --capacity visit=100 the action visit is taken at most 100 times, in the rows where it saves
@@ -53,11 +54,14 @@ first, by saving. The summary has the value of one more unit. --per day --time C
 
 The output format (CSV, Parquet, JSON Lines, Excel) follows the extension of -o. Costs other
 than those of the fit can be given without refitting. A summary goes to standard error, with the
-saving compared with the best single action, or with --baseline, and with the realised cost if the
+saving compared with the best constant action, or with --baseline, and with the realised cost if the
 file has the target column.
 
 With --probability no model is needed: the table has a column with the probability of the
-positive outcome.`,
+positive class.
+
+If the outcome is a number, the columns are id, action, cost, mean, lower and higher (the
+neighbouring actions), cost_lower, cost_higher and unusual.`,
 		Example: `  lossep decide model.lossep new.csv --keep -o decided.csv
   lossep decide model.lossep new.csv --cost fn=10,fp=1
   lossep decide model.lossep new.xlsx --top 100 -o first.xlsx

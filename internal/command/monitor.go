@@ -34,10 +34,10 @@ type monitorRequest struct {
 func newMonitor() *cobra.Command {
 	q := &monitorRequest{Monitor: service.NewMonitor()}
 	c := &cobra.Command{
-		Use:   "monitor model.lossep new.csv [--outcomes later.csv] --time COLUMN --window week",
+		Use:   "monitor model.lossep new.csv [--outcomes later.csv] [--time COLUMN] [--window week]",
 		Short: "Estimate what decisions cost over time, before and after outcomes are known",
 		Long: `Estimate the cost of a model's decisions in each window of time, before outcomes are known. The
-95 % interval (--level) allows for chance, for calibration and for drift of the features. Columns that
+95 % interval (coverage 1 − --level) allows for chance, for calibration and for drift of the features. Columns that
 drifted are listed with their effect on the cost. Where outcomes are known, in the table or in
 another one (--outcomes, joined by --id), the realised cost is shown beside the estimate and
 tested against it.

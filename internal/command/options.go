@@ -126,6 +126,10 @@ func flagError(c *cobra.Command, err error) error {
 	if errors.As(err, &unknown) {
 		return knownOptions(c).Unknown(unknown.GetSpecifiedName())
 	}
+	var empty *pflag.ValueRequiredError
+	if errors.As(err, &empty) {
+		return usagef("--%s: a value is missing", empty.GetFlag().Name)
+	}
 	return &usageError{err}
 }
 

@@ -32,7 +32,7 @@ worth 1 below and 0.01 above, and shutting it down 0.9 and 1.`,
 		Args: noArguments,
 	}
 	options := service.Options{
-		{Name: "data", Help: "measurements, separated by commas", Value: service.TextOf(&data, "Y,Y,…")},
+		{Name: "data", Help: "measurements, separated by commas", Value: service.TextOf(&data, "Y,Y,...")},
 		{Name: "prior-mean", Help: "prior mean of the state", Value: service.NumberOf(&p.PriorMean)},
 		{Name: "prior-var", Help: "prior variance of the state", Value: service.NumberOf(&p.PriorVariance)},
 		{Name: "clutter-weight", Help: "probability that a measurement is clutter", Value: service.NumberOf(&p.ClutterWeight)},
@@ -52,7 +52,7 @@ worth 1 below and 0.01 above, and shutting it down 0.9 and 1.`,
 		case hasThreshold && utility == "":
 			return usagef("--threshold: a threshold needs a utility to decide by; add --utility, for example --utility 1,0.01/0.9,1")
 		case !hasThreshold && utility != "":
-			return usagef("--utility: a utility needs the state it is about; add --threshold")
+			return usagef("--utility: a utility needs a threshold on the state; add --threshold")
 		case utility != "":
 			if p.Utility, err = parseTable("--utility", utility); err != nil {
 				return err
@@ -120,15 +120,24 @@ func parseTable(flag, s string) (decision.Table, error) {
 	return t, nil
 }
 
+// tableText writes utilities as --utility has them.
+func tableText(t decision.Table) string {
+	rows := make([]string, len(t))
+	for a, row := range t {
+		rows[a] = strings.ReplaceAll(strings.Trim(fmt.Sprint(row), "[]"), " ", ",")
+	}
+	return strings.Join(rows, "/")
+}
+
 // writeReactor prints the answers as a table, and below it what the reader should
 // know about them.
 func writeReactor(w io.Writer, p lab.Reactor, answers []*lab.ReactorAnswer) error {
 	fmt.Fprintf(w, "%d measurement%s; prior N(%v, %v); clutter with probability %v from N(0, %v); noise variance %v\n",
 		len(p.Data), plural(len(p.Data)), p.PriorMean, p.PriorVariance, p.ClutterWeight, p.ClutterVariance, p.NoiseVariance)
 	if p.Utility != nil {
-		fmt.Fprintf(w, "utility %v below and above %v", p.Utility, p.Threshold)
+		fmt.Fprintf(w, "utility of each action below and above the threshold %v: %s", p.Threshold, tableText(p.Utility))
 		if t, _, ok := (decision.Stakes{Table: p.Utility}).Threshold(); ok {
-			fmt.Fprintf(w, "; action 1 is best when P(state > %v) exceeds %.4g", p.Threshold, t)
+			fmt.Fprintf(w, "; actions are numbered from 0, action 1 is best when P(state > %v) exceeds %.4g", p.Threshold, t)
 		}
 		fmt.Fprintln(w)
 	}
@@ -189,7 +198,7 @@ func notesOn(a *lab.ReactorAnswer) (notes []string) {
 		notes = append(notes, "so it says little about what to do here; rely on a method that is not calibrated")
 	}
 	for _, f := range a.OtherFixedPoints {
-		note := fmt.Sprintf("another start ends at mean %.5g, variance %.5g, log evidence %.6g", f.Mean, f.Variance, f.LogEvidence)
+		note := fmt.Sprintf("another start converges to mean %.5g, variance %.5g, log evidence %.6g", f.Mean, f.Variance, f.LogEvidence)
 		if f.Action != nil {
 			note += fmt.Sprintf(", action %d", *f.Action)
 		}

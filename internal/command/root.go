@@ -28,15 +28,14 @@ func newRoot(place *Place) *cobra.Command {
 		Short: "Bayesian decisions when mistakes do not cost the same",
 		Long: `lossep fits a Gaussian process to past cases whose outcome is a category, a grade or a number,
 picks the action with the lowest expected cost for each new case, and estimates what the decisions
-will cost. With --method loss-ep or --calibrate
-the approximation itself is calibrated to the costs.
+will cost. With --method loss-ep or --calibrate the approximation itself is calibrated to the costs.
 
 Exit status: 0 success, 1 failure, 2 usage or input error, 3 alarm of monitor, 130/143
 interrupted (SIGINT, SIGTERM). serve shuts down gracefully on both and exits 0.`,
 		Version:       lossep.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          noArguments,
+		Args:          knownCommand,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			keepWithin(maxMemory(c))
 			if err := fastMatrices(); err != nil {
@@ -79,6 +78,18 @@ func noArguments(c *cobra.Command, args []string) error {
 		return usagef("%s: unknown argument %q; see '%s --help'", c.Name(), args[0], c.CommandPath())
 	}
 	return nil
+}
+
+// knownCommand refuses the name of a command that there is not.
+func knownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	meant := ""
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		meant = fmt.Sprintf("did you mean %q? ", near[0])
+	}
+	return usagef("unknown command %q; %ssee 'lossep --help'", args[0], meant)
 }
 
 // explained is an error in the words of the command, and whether what was given caused it.

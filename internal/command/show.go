@@ -12,7 +12,7 @@ import (
 
 func newShow() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "show model",
+		Use:     "show model.lossep",
 		Short:   "Describe a model file",
 		Long:    "Print what a model file contains: preprocessing, costs, kernel, results of the fit, and provenance.",
 		Example: "  lossep show model.lossep",

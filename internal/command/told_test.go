@@ -44,7 +44,7 @@ func TestTold(t *testing.T) {
 	}
 	model, said := fit("ages", ages)
 	check(said, "whole numbers", false)
-	equal := "training rows among them, so this is optimistic; use lossep audit"
+	equal := "training rows among them, so this is optimistic (in-sample); use lossep audit"
 	check(say("age,sick\n31,no\n32,no\n32.5,yes\n", "decide", model, "-"), "2 "+equal, true)
 	far := "are far outside the values seen in training, which are from 31 to 50. Check the unit"
 	check(say("age\n372\n384\n", "decide", model, "-"), `column "age": ALL 2 rows `+far, true)
@@ -80,7 +80,7 @@ func TestTold(t *testing.T) {
 	check(said, "as in a survey, divide the weights by their mean", true)
 	check(said, "counts instead", false)
 	_, said = fit("counted", counts, "--counts", "n")
-	check(said, `each row comes as often as "n" says: 4 kinds of cases, 319 cases`, true)
+	check(said, `frequency column "n": 4 distinct rows, 319 cases`, true)
 	_, said = fit("few", "age,n,sick\n31,1,no\n32,3,yes\n35,1,no\n40,1,yes\n", "--weights", "n")
 	check(said, "the weights in", false)
 }

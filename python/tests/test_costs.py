@@ -127,7 +127,7 @@ def test_costs_name_columns_of_another_table():
     gaps = table.assign(amount=[1, np.nan])
     assert (decide(p, "fn=0.6*default(amount, 100),fp=1", cost_columns=gaps).expected == wanted).all()
     for columns, kind, message in (
-        (table[["town"]], ValueError, '"amount": there is no such column'),
+        (table[["town"]], ValueError, '"amount": no such column'),
         (gaps, ValueError, r"row 2, column 2 .*such as default\(amount, 0\)"),
         (table[:1], ValueError, "there are 1 rows, and 2 cases"),
         (table.to_numpy(), TypeError, "a DataFrame with the columns that costs name is needed, not ndarray"),
