@@ -254,7 +254,7 @@ func TestInducingBadInput(t *testing.T) {
 		"method: corrected":                 func(o *lossep.Options) { o.Inducing, o.Method = 10, lossep.Corrected },
 		"61 points are more":                func(o *lossep.Options) { o.Inducing = 61 },
 		"invalid number of inducing points": func(o *lossep.Options) { o.Inducing = -2 },
-		"is not between 0 and 1":            func(o *lossep.Options) { o.Inducing, o.Power = 10, 1.5 },
+		"power: 1.5 is out of range":        func(o *lossep.Options) { o.Inducing, o.Power = 10, 1.5 },
 		"variational inference":             func(o *lossep.Options) { o.Inducing, o.Power = 10, 1e-12 },
 		"powers are for inducing":           func(o *lossep.Options) { o.Power = 0.5 },
 		"60 rows, more than 50":             func(o *lossep.Options) { o.MaxRows = 50 },

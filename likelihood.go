@@ -58,7 +58,7 @@ func (l Likelihood) check() error {
 			return inputf("likelihood", "the label noise %v of robust is not between 0 and 1/2; give the share of wrong labels, such as 0.01", l.Noise)
 		}
 	default:
-		return inputf("likelihood", "%q is unknown; choose one of probit, logit, robust", l.Name)
+		return inputf("likelihood", "unknown likelihood %q; choose one of probit, logit, robust", l.Name)
 	}
 	return nil
 }

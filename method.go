@@ -70,7 +70,7 @@ func (m Method) check() error {
 	if slices.Contains(Methods(), m) {
 		return nil
 	}
-	return inputf("method", "%q is unknown; choose one of %s", string(m), names(Methods()))
+	return inputf("method", "unknown method %q; choose one of %s", string(m), names(Methods()))
 }
 
 // names lists methods.

@@ -282,7 +282,7 @@ func (o Options) check() error {
 			for _, known := range lossep.Methods() {
 				all = append(all, string(known))
 			}
-			return bad("methods", "unknown method %q; choose from %s", string(m), strings.Join(all, ", "))
+			return bad("methods", "unknown method %q; choose one of %s", string(m), strings.Join(all, ", "))
 		}
 		if slices.Contains(o.Methods[:i], m) {
 			return bad("methods", "%q is given twice", string(m))
@@ -295,7 +295,7 @@ func (o Options) check() error {
 	}
 	for _, r := range o.Recalibrations {
 		if !slices.Contains(Recalibrations(), r) {
-			return bad("recalibrate", "unknown recalibration method %q; choose from %v", string(r), Recalibrations())
+			return bad("recalibrate", "unknown recalibration method %q; choose one of %v", string(r), Recalibrations())
 		}
 	}
 	return nil

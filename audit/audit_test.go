@@ -308,8 +308,8 @@ func TestBadOptions(t *testing.T) {
 		"no repeats":     {func(o *Options) { o.Repeats = -1 }, "repeats"},
 		"many repeats":   {func(o *Options) { o.Repeats = MostRepeats + 1 }, "repeats"},
 		"references":     {func(o *Options) { o.References = -1 }, "references"},
-		"method":         {func(o *Options) { o.Methods = []lossep.Method{"magic"} }, `"magic" is unknown`},
-		"audited method": {func(o *Options) { o.Fit.Method = "magic" }, `"magic" is unknown`},
+		"method":         {func(o *Options) { o.Methods = []lossep.Method{"magic"} }, `unknown method "magic"`},
+		"audited method": {func(o *Options) { o.Fit.Method = "magic" }, `unknown method "magic"`},
 		"twice":          {func(o *Options) { o.Methods = []lossep.Method{"ep", "ep"} }, "twice"},
 		"rows":           {func(o *Options) { o.Fit.MaxRows = 59 }, "60 rows, more than 59"},
 	} {

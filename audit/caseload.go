@@ -172,7 +172,7 @@ func (a *Audit) forSeveral(named bool) error {
 	}
 	for _, m := range a.opt.Methods {
 		if named && !slices.Contains(lossep.MethodsForSeveral(), m) && m != a.opt.Fit.Method {
-			return &lossep.InputError{What: "methods", Msg: fmt.Sprintf("%s is for two outcomes, and there are %d; choose from %v", m, number, lossep.MethodsForSeveral())}
+			return &lossep.InputError{What: "methods", Msg: fmt.Sprintf("%s is for two outcomes, and there are %d; choose one of %v", m, number, lossep.MethodsForSeveral())}
 		}
 	}
 	others := a.opt.Methods

@@ -348,7 +348,7 @@ func TestBadInfer(t *testing.T) {
 		{"an unknown output", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"outputs":[{"name":"x"}]}`, "", 400, `output of the name "x"`},
 		{"an output twice", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"outputs":[{"name":"action"},{"name":"action"}]}`, "", 400, "twice"},
 		{"classes", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"outputs":[{"name":"action","parameters":{"classification":2}}]}`, "", 400, "classifications"},
-		{"bad costs", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"parameters":{"utility":"fn=0,fp=1"}}`, "", 400, "a mistake that costs 0"},
+		{"bad costs", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"parameters":{"utility":"fn=0,fp=1"}}`, "", 400, "invalid cost 0"},
 		{"costs that are a number", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"parameters":{"utility":5}}`, "", 400, "utility"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

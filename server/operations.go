@@ -104,10 +104,7 @@ func (Utility) Schema(huma.Registry) *huma.Schema {
 					"costs":     table,
 					"utilities": table,
 					"ceiling":   {Type: "number"},
-					"effort": {
-						Type: "object", Description: "what actions take of a capacity: by action, or by what several actions take, with an object of actions; 1 if not given",
-						AdditionalProperties: &huma.Schema{OneOf: append(slices.Clone(entry.OneOf), &huma.Schema{Type: "object", AdditionalProperties: entry})},
-					},
+					"effort":    effort(entry),
 				},
 			},
 		},
@@ -127,7 +124,16 @@ func numberCosts(entry *huma.Schema) *huma.Schema {
 				{Type: "array", Items: number},
 				{Type: "object", AdditionalProperties: false, Properties: map[string]*huma.Schema{"from": number, "to": number, "step": number}},
 			}},
+			"effort": effort(entry),
 		},
+	}
+}
+
+// effort describes what actions take of a capacity.
+func effort(entry *huma.Schema) *huma.Schema {
+	return &huma.Schema{
+		Type: "object", Description: "what actions take of a capacity: by action, or by what several actions take, with an object of actions; 1 if not given",
+		AdditionalProperties: &huma.Schema{OneOf: append(slices.Clone(entry.OneOf), &huma.Schema{Type: "object", AdditionalProperties: entry})},
 	}
 }
 

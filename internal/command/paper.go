@@ -107,7 +107,7 @@ func chooseParts(only []string) ([]string, error) {
 	}
 	for _, name := range only {
 		if !slices.Contains(paperParts, name) {
-			return nil, usagef("--only: unknown part %q; choose from %s", name, strings.Join(paperParts, ", "))
+			return nil, usagef("--only: unknown part %q; choose one of %s", name, strings.Join(paperParts, ", "))
 		}
 	}
 	var parts []string
