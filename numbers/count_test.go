@@ -17,7 +17,6 @@ func TestPowersOfLargeCounts(t *testing.T) {
 				l, _, _ := family.Term(c.y).Log(f)
 				return c.alpha*l - (f-c.m)*(f-c.m)/(2*c.v)
 			}
-			top, at := math.Inf(-1), 0.0
 			lo, hi := c.m-12*math.Sqrt(c.v)-3, c.m+12*math.Sqrt(c.v)+3
 			for range 200 { // of a concave function
 				a, b := lo+(hi-lo)/3, hi-(hi-lo)/3
@@ -27,7 +26,7 @@ func TestPowersOfLargeCounts(t *testing.T) {
 					hi = b
 				}
 			}
-			at, top = lo, weight(lo)
+			at, top := lo, weight(lo)
 			_, _, bend := family.Term(c.y).Log(at)
 			width := 1 / math.Sqrt(1/c.v-c.alpha*bend)
 			sum := 0.0
