@@ -83,7 +83,7 @@ func (r *Audit) sensitivityFigure() Lines {
 		Y:     Axis{Label: r.costAxis()},
 		Rules: []Rule{{At: 1, Label: "as stated"}},
 	}
-	adapted := Series{Method: r.look(r.Method), Label: r.rule() + " re-optimised"}
+	adapted := Series{Method: r.look(r.Method), Label: r.rule() + " for the new costs"}
 	kept := Series{Method: "kept", Label: r.rule() + " unchanged"}
 	for _, s := range r.Sensitive {
 		adapted.X, adapted.Y = append(adapted.X, s.Factor), append(adapted.Y, r.Stated(audit.Measure{Value: s.Cost}).Value)

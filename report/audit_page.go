@@ -213,8 +213,8 @@ func (r *Audit) rankedSections(p *Page) {
 	p.Table(r.gainsTable())
 
 	p.Section("Sensitivity to the " + r.nouns())
-	p.Figure(r.sensitivityFigure(), sentence(r.noun())+" per case if the "+r.noun()+" of "+r.casesOf(1)+" is multiplied.",
-		sentence(r.noun())+" per case against the multiplier, "+r.rule()+" re-optimised and unchanged.")
+	p.Figure(r.sensitivityFigure(), sentence(r.noun())+" per case if the "+r.noun()+" of "+r.casesOf(1)+" is multiplied by a factor.",
+		sentence(r.noun())+" per case against the multiplier, "+r.rule()+" for the new costs and unchanged.")
 	p.Table(r.sensitivityTable())
 }
 
@@ -247,7 +247,7 @@ func (r *Audit) nearestSection(p *Page) {
 // knownText says what information can be worth at most.
 func (r *Audit) knownText() string {
 	all, s := r.Known[0], r.money()
-	return fmt.Sprintf("Knowing the outcome of every case in advance (perfect information) would have %s %s per case on average (95 %% interval %s; expected by the model: %s). No test, expert or delay can be worth more. Buying it pays in cases where its expected value exceeds its price; doing so would have %s:",
+	return fmt.Sprintf("Knowing the outcome of every case in advance (perfect information) would have %s %s per case on average (95 %% interval %s; expected by the model: %s). No test, expert opinion or wait can be worth more than this. Buying it pays in cases where its expected value exceeds its price; doing so would have %s:",
 		r.either("saved", "brought"), s.number(all.Saved.Value), s.interval(all.Saved.Low, all.Saved.High), s.number(all.Expected), r.either("saved", "brought"))
 }
 
@@ -263,7 +263,7 @@ func (r *Audit) importanceSection(p *Page) {
 	}
 	p.Table(r.importanceTable(all[:first]))
 	if len(all) > first {
-		p.Details(plural(len(all)-first, "feature", "features"), func(b *Body) { b.Table(r.importanceTable(all[first:])) })
+		p.Details(plural(len(all)-first, "more feature", "more features"), func(b *Body) { b.Table(r.importanceTable(all[first:])) })
 	}
 }
 

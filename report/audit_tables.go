@@ -177,7 +177,7 @@ func (r *Audit) summaryTable() *Table {
 }
 
 // tooFewNote explains why there is no p.
-var tooFewNote = Note{Mark: "a", Text: "not tested: the differences add up to fewer than five times the largest possible one"}
+var tooFewNote = Note{Mark: "a", Text: "not tested: the absolute differences sum to less than five times the largest possible difference in one case"}
 
 // differenceCells are what is known of a difference: its size with its interval, p, and
 // the share of decisions that differ. What was not put to a test has no p; where that is because
@@ -450,7 +450,7 @@ func (r *Audit) importanceTable(importances []audit.Importance) *Table {
 
 func (r *Audit) sensitivityTable() *Table {
 	t := newNumberTable("",
-		"multiplier", "decisions that change", r.noun()+", "+r.rule()+" re-optimised",
+		"multiplier", "decisions that change", r.noun()+", "+r.rule()+" for the new costs",
 		r.noun()+", "+r.rule()+" unchanged")
 	s := r.perCase()
 	text := func(cost float64) string { return s.number(r.Stated(audit.Measure{Value: cost}).Value) }

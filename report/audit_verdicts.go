@@ -326,7 +326,7 @@ func (r *Audit) notCompared() string {
 // approximation says what the approximation itself costs.
 func (r *Audit) approximation() string {
 	g := r.Regrets[0]
-	text := fmt.Sprintf("In %d cases, the exact posterior of the same model (%s) makes the same decision every time", g.Cases, drawnBy(g))
+	text := fmt.Sprintf("In all %d cases tried, the exact posterior of the same model (%s) gives the same decision", g.Cases, drawnBy(g))
 	if g.Differ > 0 {
 		text = fmt.Sprintf("In %d cases, the exact posterior of the same model (%s) decides %d differently and expects that to save %s per case (Monte Carlo error below %s)",
 			g.Cases, drawnBy(g), g.Differ, Number(g.Mean), Number(math.Max(g.StdErr, 1e-12)))

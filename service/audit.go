@@ -33,7 +33,7 @@ func NewAudit() *Audit {
 		{Name: "time", Group: Testing, Help: "time column: forward-chaining splits (excluded from features)", Value: text{&o.Time, "COLUMN"}},
 		{Name: "by", Group: Testing, Help: "report results separately by this column", Value: text{&o.By, "COLUMN"}},
 		measured(a.capacity.Limit()),
-		{Name: "per", Group: Testing, Help: "apply {capacity} per hour, day, week or month of the {time} column, or per value of a column", Shown: "all cases together", Value: text{&o.Per, "day|COLUMN"}},
+		{Name: "per", Group: Testing, Help: "apply {capacity} per hour, day, week or month of the {time} column, or per value of a column", Shown: "all cases together", Value: text{&o.Per, "hour|day|week|month|COLUMN"}},
 		{Name: "probability", Group: Testing, Help: "column of probabilities from another program, to audit instead of fitted models; with more than two outcomes, the prefix NAME of columns NAME_OUTCOME; can be repeated", Value: newRepeatable(&o.Probabilities, "COLUMN")},
 		{Name: "recalibrate", Group: Testing, Help: "recalibration methods for probabilities from another program; none to disable", Value: newList(&a.recalibrate, "A,B,C")},
 		{Name: "prediction", Group: Testing, CommandOf: true, Help: "column of actions from another program, such as predicted quantiles, to compare with where the outcome is a number (excluded from features); can be repeated", Value: newRepeatable(&a.Predictions, "COLUMN")},

@@ -29,7 +29,7 @@ func (c *Capacity) Limit() *Option {
 // Periods are the options that divide cases into those that share a capacity.
 func (c *Capacity) Periods() Options {
 	return Options{
-		{Name: "per", Group: Basics, Help: "apply {capacity} per hour, day, week or month of the {time} column, or per value of a column", Shown: "all cases together", Value: text{&c.Per, "day|COLUMN"}},
+		{Name: "per", Group: Basics, Help: "apply {capacity} per hour, day, week or month of the {time} column, or per value of a column", Shown: "all cases together", Value: text{&c.Per, "hour|day|week|month|COLUMN"}},
 		{Name: "time", Group: Basics, Help: "time column, for {per}", Value: text{&c.Time, "COLUMN"}},
 	}
 }

@@ -31,7 +31,7 @@ func NewFit() *Fit {
 // saving are the options of what becomes of the model, which an audit does not keep.
 func (f *Fit) saving() Options {
 	return Options{
-		{Name: "no-examples", Group: Model, Help: "store no training rows in the model file; otherwise it has a few, as examples to try it on", Value: toggle{&f.Model.NoExamples}},
+		{Name: "no-examples", Group: Model, Help: "store no example rows in the model file (a few training rows as read, to try the model on); without inducing points it still holds the encoded features and outcomes of all training rows", Value: toggle{&f.Model.NoExamples}},
 		{Name: "no-save", Group: Model, CommandOf: true, Help: "do not write the model to a file", Value: toggle{&f.NoSave}},
 	}
 }
@@ -52,7 +52,7 @@ func (f *Fit) model() Options {
 			"%s; beyond %d rows %q, or %q with more than %d columns, plus %s if there are two outcomes or the outcome is a number", lossep.DefaultKernel, lossep.FullRows, lossep.ManyRowsKernel, lossep.ManyColumnsKernel, lossep.FewColumns, lossep.AutoEffects), Value: text{&o.Kernel, "KERNEL"}},
 		{Name: "likelihood", Group: Model, Help: "link function; robust is probit with {label-noise}", Value: choice[string]{to: &o.Likelihood.Name, of: []string{"probit", "logit", "robust"}}},
 		{Name: "label-noise", Group: Model, Help: "label-flip probability, with {likelihood=robust}", Value: number{&o.Likelihood.Noise}},
-		{Name: "inducing", Group: Model, Help: fmt.Sprintf("number of inducing points, or none; auto: none up to %d rows × (outcomes − 1), above that chosen automatically", lossep.FullRows), Value: inducing{&o.Inducing}},
+		{Name: "inducing", Group: Model, Help: fmt.Sprintf("number of inducing points, or none; auto: none if rows × (outcomes − 1) ≤ %d, otherwise chosen automatically", lossep.FullRows), Value: inducing{&o.Inducing}},
 		{Name: "seed", Group: Model, Help: "random seed", Value: seed{&o.Seed}},
 		{Name: "fixed", Group: Advanced, Help: "do not optimise hyperparameters: keep those given in {kernel}", Value: toggle{&o.Fixed}},
 		{Name: "restarts", Group: Advanced, Help: "additional random restarts of the hyperparameter search", Value: whole{to: &o.Restarts}},

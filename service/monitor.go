@@ -43,8 +43,8 @@ func NewMonitor() *Monitor {
 		{Name: "outcomes", Group: Basics, CommandOf: true, Help: "table of outcomes that became known later, with the identifier and the outcome; if a case has several, the last counts", Value: text{&q.Outcomes, "FILE"}},
 		{Name: "id", Group: Basics, Help: "identifier column, which joins cases and {outcomes}", Value: text{&q.ID, "COLUMN"}},
 		{Name: "reference", Group: Basics, CommandOf: true, Help: "table of cases with outcomes to compare with, not used in training (default: training rows, each predicted by leaving it out)", Value: text{&q.Reference, "FILE"}},
-		{Name: "level", Group: Basics, Help: "probability of a false alarm over the whole time, however often monitor is run; intervals have coverage 1 − level", Value: number{&q.Watch.Level}},
-		{Name: "tolerance", Group: Basics, Help: "relative increase of the cost that is no alarm, such as 0.1 or 10%", Value: share{&q.Watch.Tolerance}},
+		{Name: "level", Group: Basics, Help: "probability of a false alarm over the whole monitoring period, however often monitor is run; intervals have coverage 1 − level", Value: number{&q.Watch.Level}},
+		{Name: "tolerance", Group: Basics, Help: "relative increase of the cost that is tolerated without an alarm, such as 0.1 or 10%", Value: share{&q.Watch.Tolerance}},
 		{Name: "dates", Group: Columns, Help: "how to read ambiguous dates such as 03/04/2025", Value: choice[table.DateOrder]{to: &q.dates, of: []table.DateOrder{table.DayFirst, table.MonthFirst}}},
 	}, q.Table.Options()...)
 	return q

@@ -35,7 +35,7 @@ func (o Outcome) Numeric() bool { return o == Number || o == Count }
 func outcomeOption(to *Outcome) *Option {
 	*to = AutoOutcome
 	return &Option{
-		Name: "outcome", Group: Model, Help: "kind of outcome; ordered: grades, in numeric order or that of {ordered}; count: non-negative integers; auto: number if the costs are those of a number ({cost=under=15,over=5}) or the column has many distinct numbers, ordered if {ordered} names the target, else categories",
+		Name: "outcome", Group: Model, Help: "kind of outcome; ordered: grades, in numeric order or that of {ordered}; count: non-negative integers; auto: number if the costs are given as {cost=under=15,over=5} or (in a fit) the column has many distinct numbers, ordered if {ordered} names the target, else categories",
 		Value: choice[Outcome]{to: to, of: []Outcome{AutoOutcome, Categories, Ordered, Number, Count}},
 	}
 }
@@ -72,7 +72,7 @@ func (f *Fit) IsNumber(t *table.Table, u *Costs, costs *decision.NumberCosts) (i
 	case f.Outcome == Categories || f.Outcome == Ordered:
 		return false, "", nil
 	case costs != nil:
-		return true, "because the costs are those of a number", f.RefuseCodes(t)
+		return true, "because the costs are those of a numeric outcome", f.RefuseCodes(t)
 	case u.given():
 		return false, "", nil
 	}

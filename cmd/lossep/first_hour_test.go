@@ -60,9 +60,39 @@ func TestFirstHour(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	answers, _, _ := strings.Cut(steps[0], "\n\nCost per case")
+	checkBlock(t, filepath.Join("..", "..", "docs", "guide", "first-audit.md"), answers)
+	readme := exec.Command(program, "audit", "--example", "--out", "out")
+	readme.Dir = t.TempDir()
+	checkBlock(t, filepath.Join("..", "..", "README.md"), run(t, readme))
 	checkRefusals(t, filepath.Join(folder, "refusals.xlsx"))
 	if report, err := os.ReadFile(filepath.Join(folder, "cancer", "index.html")); err != nil || !strings.Contains(string(report), "EUR") {
 		t.Errorf("the page for a board: %v", err)
+	}
+}
+
+// checkBlock compares what an audit said with the block of a page that shows it.
+func checkBlock(t *testing.T, page, said string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first = "What will these decisions cost?"
+	_, said, _ = strings.Cut(said, first)
+	said = strings.TrimRight(said, "\n")
+	before, block, _ := strings.Cut(string(text), "```\n"+first)
+	block, after, found := strings.Cut(block, "\n```\n")
+	if !found {
+		t.Fatalf("%s has no block that begins with %q", page, first)
+	}
+	if *update {
+		err = os.WriteFile(page, []byte(before+"```\n"+first+said+"\n```\n"+after), 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+	} else if d := cmp.Diff(settled(block), settled(said)); d != "" {
+		t.Errorf("%s (-page +said; go test ./cmd/lossep -update writes it):\n%s", page, d)
 	}
 }
 

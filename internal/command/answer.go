@@ -136,7 +136,7 @@ func newPredict() *cobra.Command {
 outcome for each row of a table; with more than two outcomes, the probability of each
 (columns probability_OUTCOME); if the outcome is a number, its mean and quantiles. The id is the --id
 column, or the line of the file. Column unusual names columns with out-of-range values, unseen
-categories, or gaps where training had none. The output format (CSV, Parquet, JSON Lines, Excel) follows the extension of -o. Columns may be in any order if
+categories, or missing values where training had none. The output format (CSV, Parquet, JSON Lines, Excel) follows the extension of -o. Columns may be in any order if
 the file has a header; - is standard input, and a folder is read as one table of all its Parquet
 files. Memory use does not grow with the number of rows, and nothing is printed if a row cannot
 be read.`,
@@ -181,7 +181,7 @@ a model with --missing impute. If another output column has the name worth_COLUM
 worth_COLUMN_column.
 
 With --labels the rows are unlabelled cases (at most 1000) and worth_label is the value of
-labelling each, per case, to decisions on all of them. Label the largest first.`,
+labelling each, per case, to decisions on all of them. Label cases in descending order of worth_label.`,
 		Example: `  lossep value model.lossep new.csv
   lossep value model.lossep new.csv --ask mri=0.2 --ask biopsy=1 --keep -o value.csv
   lossep value model.lossep pool.csv --labels --sort worth_label --top 20`,

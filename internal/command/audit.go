@@ -40,7 +40,7 @@ func newAudit(place *Place) *cobra.Command {
 		Long: `Answer five questions from a table of past cases: what will these decisions cost, is this the
 best that can be done, can the probabilities be trusted, does using the costs help, and does
 loss calibration matter? If the outcome is a number: what will these actions cost, compared with
-constant actions, quantiles and quantile regression, and do predictive intervals have their coverage?
+constant actions, quantiles and quantile regression, and do predictive intervals have their nominal coverage?
 
 Each case is decided by a model fitted without it (stratified cross-validation; preprocessing and
 hyperparameters are refitted on each training fold), and realised costs are compared across

@@ -46,14 +46,14 @@ of a table. Output columns:
   forgone            the cost of the capacity limit in this row (--capacity)
   effort_ACTION      capacity that the action takes: 1, or as in the costs file, effort: {visit: minutes}
   could_flip         whether another action is best for some values of uncertain costs, such as uniform(4, 8)
-  unusual            columns with out-of-range values, unseen categories, or gaps where training had none
+  unusual            columns with out-of-range values, unseen categories, or missing values where training had none
 
 With --capacity visit=100 the action visit is taken at most 100 times, in the rows where it saves
 most: the total expected cost is minimised within the capacity, and rows that get the action come
 first, by saving. The summary has the value of one more unit. --per day --time COLUMN makes it a capacity per day.
 
 The output format (CSV, Parquet, JSON Lines, Excel) follows the extension of -o. Costs other
-than those of the fit can be given without refitting. A summary goes to standard error, with the
+than those of the fit can be given without refitting. A summary goes to stderr, with the
 saving compared with the best constant action, or with --baseline, and with the realised cost if the
 file has the target column.
 

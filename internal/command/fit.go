@@ -43,7 +43,7 @@ separator), Excel, JSON Lines, Parquet or a folder of Parquet files; CSV may be 
 Costs are part of the model: with --cost fn=5,fp=1 a false negative costs 5 and a false
 positive 1; if the outcome is a number, --cost under=15,over=5 is the cost of each unit too little
 and too much. --utility (YAML) and --cost-matrix (CSV) define any number of actions. How the table
-was read is printed on standard error first. Without -o the model is written to train.lossep in
+was read is printed on stderr first. Without -o the model is written to train.lossep in
 the current folder (--no-save to disable). A fit of many rows writes checkpoints to
 model.lossep.unfinished; after an interruption the same command resumes from there.`,
 		Example: `  lossep fit train.csv --target class --positive bad --cost fn=5,fp=1 -o model.lossep
@@ -276,7 +276,7 @@ func joined(lines []string) string {
 func writeFit(w io.Writer, m fittedModel, output string, seconds float64) error {
 	lines := m.Results()
 	if m.Examples() != nil && output != "" {
-		lines[len(lines)-1] += "; --no-examples keeps none in the file"
+		lines[len(lines)-1] += "; --no-examples leaves these out"
 	}
 	lines = append(lines, fmt.Sprintf("time        %.1f s", seconds))
 	if output != "" {

@@ -26,7 +26,7 @@ import (
 func newMCP() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcp FILE…",
-		Short: "Offer files to a language model as tools (Model Context Protocol)",
+		Short: "Answer a language model's requests about given files (Model Context Protocol)",
 		Long: `Serve the Model Context Protocol over standard input and output, with the tools audit, decide, explain,
 value and monitor. The tools read only the files given here: models (.lossep), costs (.yaml, .yml),
 tables, and folders of them, each known by the last part of its path. Links, pipes and devices in a folder are

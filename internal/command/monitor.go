@@ -37,13 +37,13 @@ func newMonitor() *cobra.Command {
 		Use:   "monitor model.lossep new.csv [--outcomes later.csv] [--time COLUMN] [--window week]",
 		Short: "Estimate what decisions cost over time, before and after outcomes are known",
 		Long: `Estimate the cost of a model's decisions in each window of time, before outcomes are known. The
-95 % interval (coverage 1 − --level) allows for chance, for calibration and for drift of the features. Columns that
+95 % interval (coverage 1 − --level) accounts for sampling error, uncertainty of the recalibration and covariate drift. Columns that
 drifted are listed with their effect on the cost. Where outcomes are known, in the table or in
 another one (--outcomes, joined by --id), the realised cost is shown beside the estimate and
 tested against it.
 
 An alarm means that the cost rose by more than --tolerance. The probability of a false alarm is at
-most --level over the whole time, even if monitor is run every day. The exit status is 3 if there is
+most --level over the whole monitoring period, even if monitor is run every day. The exit status is 3 if there is
 an alarm, else 0.
 
 Options under "Table file" apply to all tables, except --skip-lines, which applies to the new cases only.`,

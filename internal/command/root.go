@@ -30,7 +30,7 @@ func newRoot(place *Place) *cobra.Command {
 picks the action with the lowest expected cost for each new case, and estimates what the decisions
 will cost. With --method loss-ep or --calibrate the approximation itself is calibrated to the costs.
 
-Exit status: 0 success, 1 failure, 2 usage or input error, 3 alarm of monitor, 130/143
+Exit status: 0 success, 1 failure, 2 usage or input error, 3 monitor raised an alarm, 130/143
 interrupted (SIGINT, SIGTERM). serve shuts down gracefully on both and exits 0.`,
 		Version:       lossep.Version,
 		SilenceUsage:  true,

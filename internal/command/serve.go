@@ -53,7 +53,7 @@ changed and decisions explained, and a comparison of inference methods at /lab.
 
 A model is named after its file without .lossep, or by name=path. SIGHUP reloads models, tokens
 and certificates; a file that cannot be read leaves the previous one in use. SIGTERM shuts down
-gracefully; a second one exits at once. The log goes to standard error.
+gracefully; a second one exits at once. The log goes to stderr.
 
 With --capacity visit=100 --per day the action visit is taken at most 100 times a day (by the
 clock of the server), in the cases where it saves most: a price that keeps the expected use at the

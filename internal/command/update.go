@@ -26,9 +26,9 @@ func newUpdate() *cobra.Command {
 	q := &updateRequest{Update: service.NewUpdate()}
 	c := &cobra.Command{
 		Use:   "update model.lossep [more.csv] -o model2.lossep",
-		Short: "Add rows to a model or remove rows, without refitting",
+		Short: "Add rows to a fitted model or remove rows from it",
 		Long: `Add rows with known outcomes to a fitted model. The table needs the columns of the training table.
-Kernel and preprocessing stay as they are; only the posterior is updated. Up to 2000 rows the result
+The kernel is kept unless --refit-kernel is given, preprocessing always; only the posterior is updated. Up to 2000 rows the result
 is that of a fit of all rows with this kernel. With inducing points, earlier rows are summarised by a
 Gaussian, and only the new rows are read.
 

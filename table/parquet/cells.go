@@ -57,7 +57,7 @@ func (r *columnReader) open() (err error) {
 	return err
 }
 
-// Read implements data.ColumnReader.
+// Read implements table.ColumnReader.
 func (r *columnReader) Read(n int, to *table.Cells) error {
 	return r.guard(func() error {
 		for n > 0 {
@@ -160,7 +160,7 @@ func (r *columnReader) release(q **page) {
 	}
 }
 
-// Close implements data.ColumnReader.
+// Close implements table.ColumnReader.
 func (r *columnReader) Close() error {
 	r.release(&r.page)
 	r.release(&r.dictionary)
