@@ -61,7 +61,7 @@ def test_capacity(demand) -> None:
     days = model.decide(X, {"costs": {"small": "40 + 3*max(outcome - 30, 0)", "large": 60}}, capacity={"large": 5}, per="depot")
     sums = days.to_frame().assign(depot=X["depot"]).query("action == 'large'").groupby("depot").size()
     assert list(sums) == [5, 5] and list(days.unlimited).count("large") > 10
-    with pytest.raises(ValueError, match="the capacity .*van.* is that of no action"):
+    with pytest.raises(ValueError, match=r"the capacity .*van.* is that of no action"):
         model.decide(demand[0], capacity={"van": 3})
 
 

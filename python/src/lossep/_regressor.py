@@ -333,8 +333,8 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         cost_columns : DataFrame of n rows, optional
             Columns that ``cost`` names and X does not have.
         capacity : dict, optional
-            How much there is for all cases together: ``{"action": 500}`` limits the sum of the actions, ``{"large van": 3}`` how often
-            a named one is taken, and the name of an ``effort`` of the costs what they take of it.
+            How much there is for all cases together: ``{"action": 500}`` limits the sum of the actions,
+            ``{"large van": 3}`` how often a named one is taken, and the name of an ``effort`` of the costs what they take of it.
         per, time : str, optional
             As for ``LossepClassifier.decide``.
         """
