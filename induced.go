@@ -62,19 +62,21 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			p.opt.Progress(Progress{Stage: stage, Step: e.Evaluation, Steps: e.Evaluations, Done: e.Done, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
 		}
 	}
+	terms := p.many()
 	if p.opt.Elsewhere != nil && p.order != nil {
-		if o.Driver, err = p.opt.Elsewhere(p.training()); err != nil {
+		known := NewTraining(p.Recipe, p.opt.Likelihood, p.X, numbersOf(p.Labels), p.Weights, terms, p.opt.ShardRows, p.fingerprint())
+		if o.Driver, err = p.opt.Elsewhere(known); err != nil {
 			return nil, err
 		}
 	}
-	fit, err := search.Induce(ctx, p.Kernel, p.X, p.many(), o)
+	fit, err := search.Induce(ctx, p.Kernel, p.X, terms, o)
 	if err != nil {
 		return nil, err
 	}
 	p = p.tuned(fit.Tuned)
 	var added *effects.Fit
 	if p.effects != nil {
-		if fit, added, err = p.effects.Learn(ctx, fit, p.X, p.many(), p.Recipe, o, p.opt); err != nil {
+		if fit, added, err = p.effects.Learn(ctx, fit, p.X, terms, p.Recipe, o, p.opt); err != nil {
 			return nil, err
 		}
 		p = p.tuned(fit.Tuned)
@@ -112,20 +114,6 @@ func (t *EffectTerms) Learn(ctx context.Context, fit *search.Induced, x *mat.Den
 		return nil, nil, &InputError{What: "kernel", Msg: many.Family.Name(EntryNames(r)) + ": " + many.Error() + "; give fewer bins, columns of fewer categories, or more memory", Err: err}
 	}
 	return with, added, err
-}
-
-// training is what others need to know of the rows.
-func (p *Problem) training() *Training {
-	size := p.opt.ShardRows
-	if size == 0 {
-		size = gp.ShardRows
-	}
-	t := &Training{Recipe: p.Recipe, Likelihood: p.opt.Likelihood, Rows: p.Len(), ShardRows: size, Fingerprint: p.fingerprint()}
-	all := &Part{p.X, t.Likelihood.many(p.Labels, p.Weights)}
-	for from := 0; from < t.Rows; from += size {
-		t.Checksums = append(t.Checksums, all.slice(from, min(from+size, t.Rows)).checksum())
-	}
-	return t
 }
 
 // induced is a process with inducing points, and effects added to it, nil if there are none.

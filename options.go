@@ -314,8 +314,6 @@ func (o Options) forSeveral(asked Method, r *recipe.Recipe, name string, rows in
 		return o, inputf("power", "powers are for two outcomes, and there are %d; leave the power out", number)
 	case induces && !o.Method.byPasses():
 		return o, inputf("method", "%s is for the full process, and %d rows of %d outcomes are seen from inducing points; choose another method, or no inducing points", o.Method, rows, number)
-	case induces && o.Elsewhere != nil:
-		return o, inputf("inducing", "rows of %d outcomes cannot be gone over elsewhere; fit them on this machine, or write the outcome as a condition", number)
 	}
 	if induces {
 		return o, nil

@@ -194,8 +194,6 @@ func (p *Problem) graded() error {
 		return inputf("likelihood", "%s is for two outcomes, and grades have cumulative probit; leave it out", o.Likelihood.Name)
 	case o.Fixed && n > 2:
 		return inputf("fixed", "cut points between grades are searched for together with the kernel; leave it out")
-	case o.Elsewhere != nil:
-		return inputf("outcome", "rows of grades cannot be gone over elsewhere; fit them on this machine")
 	}
 	o.Checkpoints = nil // which know nothing of cut points
 	o.Likelihood = Likelihood{Name: ordered, Cuts: []float64{0}}

@@ -17,8 +17,9 @@ type Fit struct {
 	members   []*member
 	// Held keeps the variances of families as they are.
 	Held bool
-	// Logs are the logarithms of the hyperparameters of terms that are Tuned; nil leaves those as they are.
-	Logs []float64
+	// Tuned are the terms, if they have hyperparameters that are found with the effects, and Logs the logarithms of these.
+	Tuned Tuned
+	Logs  []float64
 	// Dropped are families that Choose would have taken, but for their number of groups.
 	Dropped []Candidate
 
@@ -246,7 +247,7 @@ func (f *Fit) Run(ctx context.Context, passes int, tolerance float64, trace func
 			return last, err
 		}
 		if shorter == 0 && tunes(pass) {
-			if err := f.tune(); err != nil {
+			if err := f.tune(ctx); err != nil {
 				return last, err
 			}
 		}

@@ -93,7 +93,7 @@ func NewInMemory(x *mat.Dense, terms Terms, size int) *InMemory {
 		if to-from < n {
 			part = x.Slice(from, to, 0, d).(*mat.Dense)
 		}
-		s := NewShard(to-from, func() (*mat.Dense, Terms, error) { return part, terms, nil })
+		s := NewShard(from, to-from, func() (*mat.Dense, Terms, error) { return part, terms, nil })
 		s.first = from
 		s.Slope, s.Curvature = m.of(slope, from, to), m.of(curvature, from, to)
 		m.shards, m.from = append(m.shards, s), append(m.from, from)

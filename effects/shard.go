@@ -18,14 +18,15 @@ type Shard struct {
 
 	rows  int
 	first int // term of the first row
+	from  int // its place among the rows of all shards
 	load  func() (*mat.Dense, Terms, error)
 	cells map[*Axis]ids     // until effects are looked at
 	ids   map[*Grouping]ids // of families that there are effects of
 }
 
-// NewShard are so many rows, which are loaded with their terms when they are first needed.
-func NewShard(rows int, load func() (*mat.Dense, Terms, error)) *Shard {
-	return &Shard{rows: rows, load: load, cells: make(map[*Axis]ids), ids: make(map[*Grouping]ids)}
+// NewShard are so many rows from one on, which are loaded with their terms when they are first needed.
+func NewShard(from, rows int, load func() (*mat.Dense, Terms, error)) *Shard {
+	return &Shard{from: from, rows: rows, load: load, cells: make(map[*Axis]ids), ids: make(map[*Grouping]ids)}
 }
 
 // axis is the cells of an axis that rows are in.

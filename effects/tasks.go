@@ -212,3 +212,32 @@ func (t ExplainTask) Do(s *Shard, found *Found) error {
 	}
 	return nil
 }
+
+// MomentsTask finds the mean and variance of the value at the rows of blocks that begin at these rows among those of all shards.
+// Terms are on one function.
+type MomentsTask struct {
+	Set  Set
+	From []int
+}
+
+// Do implements Task.
+func (t MomentsTask) Do(s *Shard, found *Found) error {
+	groups, err := s.hold(t.Set)
+	if err != nil {
+		return err
+	}
+	found.empty()
+	found.Parts = make([][2]float64, len(t.From)*blockRows)
+	var mean, variance [blockRows]float64
+	for b, first := range t.From {
+		from, to := max(first, s.from), min(first+blockRows, s.from+s.rows)
+		if from >= to {
+			continue
+		}
+		s.moments(t.Set, groups, mean[:to-from], variance[:to-from], 0, from-s.from)
+		for i := range to - from {
+			found.Parts[b*blockRows+from-first+i] = [2]float64{mean[i], variance[i]}
+		}
+	}
+	return nil
+}

@@ -1,7 +1,9 @@
 package effects
 
 import (
+	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -26,16 +28,11 @@ func tunes(pass int) bool { return pass == 1 || pass == 3 }
 
 // tune moves hyperparameters to the maximum of Σ E log t of some rows and their prior, by Newton's steps in
 // one after the other. A step that lowers it is halved.
-func (f *Fit) tune() error {
-	rows, ok := f.rows.(*InMemory)
-	if !ok {
+func (f *Fit) tune(ctx context.Context) error {
+	if f.Tuned == nil || len(f.Logs) == 0 || len(f.members) == 0 {
 		return nil
 	}
-	t, ok := rows.terms.(Tuned)
-	if !ok || len(f.Logs) == 0 || len(f.members) == 0 {
-		return nil
-	}
-	value, err := rows.some(t, f.Effects())
+	value, err := f.some(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,40 +64,34 @@ func (f *Fit) tune() error {
 			break
 		}
 	}
-	t.Tune(f.Logs)
+	f.Tuned.Tune(f.Logs)
 	return nil
 }
 
 // some is Σ E log t of rows that stand for all, with the prior, in the logarithms of hyperparameters.
-func (m *InMemory) some(t Tuned, set Set) (func(logs []float64) float64, error) {
-	m.beside()
+func (f *Fit) some(ctx context.Context) (value func(logs []float64) float64, err error) {
+	t := f.Tuned
 	n, all := t.Len(), numBlocks(t.Len())
-	blocks := min(all, tunedRows/blockRows)
-	mean, variance := make([]float64, blocks*blockRows), make([]float64, blocks*blockRows)
-	first := func(b int) (from, to int) {
-		from = b * all / blocks * blockRows
-		s, i := m.at(from)
-		return from, min(from+blockRows, from-i+s.rows)
+	from := make([]int, min(all, tunedRows/blockRows))
+	for b := range from {
+		from[b] = b * all / len(from) * blockRows
 	}
-	rows := 0
-	for b := range blocks {
-		from, to := first(b)
-		rows += to - from
-		s, i := m.at(from)
-		groups, err := s.hold(set)
-		if err != nil {
-			return nil, err
-		}
-		s.moments(set, groups, mean[b*blockRows:][:to-from], variance[b*blockRows:][:to-from], 0, i)
+	var moments [][2]float64
+	if err := f.do(ctx, MomentsTask{f.Effects(), from}, func(found *Found) { moments = slices.Clone(found.Parts) }); err != nil {
+		return nil, err
 	}
 	counter, _ := t.(Counter)
+	rows := 0
+	for _, first := range from {
+		rows += min(blockRows, n-first)
+	}
 	return func(logs []float64) float64 {
 		t.Tune(logs)
-		parts := make([]float64, blocks)
-		tasks.For(blocks, func(b int) {
-			from, to := first(b)
-			for i := from; i < to; i++ {
-				l, _, _ := meanLog(t.Term(i), mean[b*blockRows+i-from], variance[b*blockRows+i-from])
+		parts := make([]float64, len(from))
+		tasks.For(len(parts), func(b int) {
+			for i := from[b]; i < min(from[b]+blockRows, n); i++ {
+				at := moments[b*blockRows+i-from[b]]
+				l, _, _ := meanLog(t.Term(i), at[0], at[1])
 				if counter != nil {
 					l *= counter.Count(i)
 				}

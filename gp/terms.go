@@ -27,8 +27,9 @@ type TunedTerms interface {
 	SingleTerms
 	// Hyperpriors are those of the logarithms of the hyperparameters.
 	Hyperpriors() []kernel.Prior
-	// Tune sets them, for the rows of all parts.
+	// Tune sets them, for the rows of all parts, and Tuned are those that were set last, nil for none.
 	Tune(logs []float64)
+	Tuned() []float64
 	// Fork is a copy that is tuned by itself, as by a search at the same time.
 	Fork() TunedTerms
 }

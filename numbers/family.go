@@ -1,12 +1,16 @@
 package numbers
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/recipe"
 )
 
 // Family is how a transformed outcome depends on the latent value.
@@ -45,6 +49,26 @@ func (s *Shape) family() Family {
 		}
 	}
 	return nil
+}
+
+// Terms implements lossep.Outcomes.
+func (s *Shape) Terms(_ *recipe.Recipe, outcomes, weights []float64) gp.Terms {
+	return &terms{y: s.Transform.all(outcomes), weights: weights, family: s.family()}
+}
+
+// ReadTraining reads what a fit tells those who pass over its rows elsewhere, whatever their outcomes are.
+func ReadTraining(text []byte) (*lossep.Training, error) {
+	var is struct {
+		Recipe struct{ Target recipe.Target } `json:"recipe"`
+	}
+	if err := json.Unmarshal(text, &is); err != nil {
+		return nil, err
+	}
+	t := &lossep.Training{Outcomes: new(lossep.Likelihood)}
+	if is.Recipe.Target.Number {
+		t.Outcomes = new(Shape)
+	}
+	return t, json.Unmarshal(text, t)
 }
 
 // normalNoise is noise of a variance, in units of the scale of the outcomes.
@@ -122,13 +146,17 @@ type terms struct {
 	y       []float64
 	weights []float64 // nil if each counts once
 	family  Family
+	logs    []float64 // that the family was tuned to last
 }
 
 func (t *terms) Len() int                    { return len(t.y) }
 func (t *terms) Term(i int) factor.Factor    { return t.family.Term(t.y[i]) }
 func (t *terms) Hyperpriors() []kernel.Prior { return t.family.Priors() }
-func (t *terms) Tune(logs []float64)         { t.family = t.family.With(logs) }
+func (t *terms) Tuned() []float64            { return t.logs }
 func (t *terms) Fork() gp.TunedTerms         { c := *t; return &c }
+func (t *terms) Tune(logs []float64) {
+	t.logs, t.family = slices.Clone(logs), t.family.With(logs)
+}
 
 // Count implements pass.Counter.
 func (t *terms) Count(i int) float64 {

@@ -37,6 +37,7 @@ type Problem struct {
 	examples *lossep.Examples
 	stakes   []decision.Stake // of each row, or one for all
 	kept     lossep.CostColumns
+	order    []int // of the rows where they do not stand in it; see arrange
 	at       func(i int) *table.Error
 	coding   *recipe.Coding
 	opt      lossep.Options
@@ -110,15 +111,7 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 
 // encode reads rows by the recipe.
 func (p *Problem) encode(t *table.Table) (err error) {
-	if p.X, _, err = p.Recipe.Apply(t); err != nil {
-		return err
-	}
-	if p.Values, err = p.Recipe.Numbers(t); err != nil {
-		return err
-	}
-	if name := p.Recipe.NameOf(recipe.Weights); name != "" {
-		p.Weights, err = t.Weights(name, p.Recipe.Missing...)
-	}
+	p.X, p.Values, p.Weights, err = lossep.Encode(p.Recipe, t)
 	return err
 }
 
@@ -180,8 +173,6 @@ func checkOptions(o lossep.Options) error {
 		return inputf("power", "powers are for two outcomes; leave the power out")
 	case o.Fixed:
 		return inputf("fixed", "the kernel is searched for together with the noise; leave it out")
-	case o.Elsewhere != nil:
-		return inputf("outcome", "rows whose outcome is a number cannot be gone over elsewhere; fit them on this machine")
 	}
 	return nil
 }
@@ -313,7 +304,7 @@ func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
 		if err != nil {
 			return err
 		}
-		again := &terms{of.y, of.weights, of.family}
+		again := &terms{y: of.y, weights: of.weights, family: of.family}
 		o := search.Options{Seed: p.opt.Seed, Shrinkage: c.Shrinkage, Restarts: p.opt.Restarts, Progress: func(e search.Evaluation) {
 			p.tell(fmt.Sprintf("searching for the kernel with %d rows", e.Cases), e.Number, e.LogPosterior)
 		}}

@@ -42,7 +42,7 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 	if err != nil {
 		return err
 	}
-	o := search.InduceOptions{Options: search.Options{Seed: p.opt.Seed}, Points: p.opt.Inducing, Memory: p.opt.MaxMemory / 2, ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps}
+	o := search.InduceOptions{Options: search.Options{Seed: p.opt.Seed}, Order: p.order, Points: p.opt.Inducing, Memory: p.opt.MaxMemory / 2, ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps}
 	if strings.Contains(p.smooth, "=") {
 		o.Start = k.Params(nil)
 	}
@@ -58,6 +58,13 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 			o.Withdrawn = append(o.Withdrawn, p.levels()...)
 		}
 		o.Memory = max(0, o.Memory-lossep.EffectRowBytes*int64(p.Len()))
+	}
+	if p.opt.Elsewhere != nil && p.order != nil {
+		fingerprint := fmt.Sprint(lossep.Version, search.SearchPlan(), p.smooth, p.effects, p.opt.Seed, p.opt.Inducing, p.opt.Sweeps)
+		known := lossep.NewTraining(p.Recipe, &m.shape, p.X, p.Values, p.Weights, of, p.opt.ShardRows, fingerprint)
+		if o.Driver, err = p.opt.Elsewhere(known); err != nil {
+			return err
+		}
 	}
 	fit, err := search.Induce(ctx, k, p.X, of, o)
 	if err != nil {
@@ -92,7 +99,7 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 	if err != nil {
 		return err
 	}
-	if m.uneven, err = (sampled{p.X, p.coding.Codes(), p.opt.Seed}).noise(ctx, of, &m.shape.Transform, left); err != nil {
+	if m.uneven, err = (sampled{p.X, p.coding.Codes(), p.opt.Seed, p.order}).noise(ctx, of, &m.shape.Transform, left); err != nil {
 		return err
 	}
 	m.summary.Noise = modelfile.EffectsOf(m.uneven.spread, lossep.EntryNames(p.Recipe))
@@ -144,7 +151,7 @@ func (p *Problem) leaveOneOut(m *Model, left []gauss.Scalar) error {
 	sum, squares, variance := 0.0, 0.0, 0.0
 	rows := indices.Of(p.Len())
 	if p.Len() > leftOutRows {
-		rows = search.Sample(p.Len(), leftOutRows, p.opt.Seed)
+		rows = p.sample(leftOutRows)
 	}
 	for _, i := range rows {
 		c := left[i]

@@ -43,7 +43,7 @@ const (
 func (p *Problem) method() lossep.Method { return cmp.Or(p.opt.Method, lossep.EP) }
 
 // points are the rows that stand for p(x) in the utility.
-func (p *Problem) points() []int { return search.Sample(p.Len(), mostPoints, p.opt.Seed) }
+func (p *Problem) points() []int { return p.sample(mostPoints) }
 
 // utility is that of acting at the points, whose values are N(mean, variance) by expectation propagation.
 func (p *Problem) utility(m *Model, rows []int, mean, variance []float64) (*utility, error) {

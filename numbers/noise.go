@@ -72,6 +72,9 @@ func (s sampled) noise(ctx context.Context, of *terms, t *Transform, left []gaus
 		all[i] = residual{s.x.RawRowView(i), of.y[i] - c.Mean(), c.Variance(), family.variance}
 	}
 	order := rand.New(rand.NewPCG(s.seed, 6)).Perm(len(all))
+	if s.order != nil {
+		order = indices.Take(s.order, order)
+	}
 	half, rest := order[:len(all)/2], order[len(all)/2:]
 	value := func(u uneven) (sum float64) {
 		for _, i := range rest {

@@ -50,7 +50,7 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 	if err != nil {
 		return best, nil, err
 	}
-	rows := search.Sample(p.Len(), shapeRows, p.opt.Seed)
+	rows := p.sample(shapeRows)
 	x, y := gp.RowsOf(p.X, rows), indices.Take(p.Values, rows)
 	var fault error
 	whole, shapes := y, p.transforms()
@@ -122,7 +122,7 @@ const effectRows = 10_000
 // shapeOfEffects compares shapes with the effects that each asks for, and noise that depends on columns where it may. What one simple
 // kernel leaves of so many rows is mostly what effects explain, and its shape says little of that of the noise.
 func (p *Problem) shapeOfEffects(ctx context.Context) (best Shape, tried []Shape, err error) {
-	rows := search.Sample(p.Len(), effectRows, p.opt.Seed)
+	rows := p.sample(effectRows)
 	some := sampled{x: gp.RowsOf(p.X, rows), codes: p.coding.Codes(), seed: p.opt.Seed}
 	y := indices.Take(p.Values, rows)
 	unit := 1.0
@@ -188,12 +188,13 @@ type sampled struct {
 	x     *mat.Dense
 	codes int
 	seed  uint64
+	order []int // that rows are dealt from, nil for the one they have
 }
 
 // leftOut are the distributions of the outcomes of rows without each.
 func (s sampled) leftOut(ctx context.Context, of *terms, t *Transform) ([]Distribution, error) {
 	fit := effects.NewFit(effects.NewTable(s.x, s.codes), effects.NewInMemory(s.x, of, 0))
-	fit.Logs = of.family.Logs()
+	fit.Tuned, fit.Logs = of, of.family.Logs()
 	if err := fit.Add(ctx, effects.Family{}, 1); err != nil { // of all rows
 		return nil, err
 	}

@@ -124,6 +124,7 @@ func (b *both) begin() {
 		b.driver, b.rows = gp.InMemory(b.x, b.terms, b.induced.buffer, b.opt.ShardRows), rows
 	}
 	b.fit = effects.NewFit(effects.NewTable(b.x, b.opt.Codes), b.rows)
+	b.fit.Tuned, _ = b.terms.(effects.Tuned)
 	b.fit.Logs = b.induced.Tuned
 }
 

@@ -18,12 +18,14 @@ import (
 type noisy struct {
 	y     []float64
 	noise float64
+	logs  []float64
 }
 
 func (n *noisy) Len() int                    { return len(n.y) }
 func (n *noisy) Term(i int) factor.Factor    { return factor.Gaussian{Y: n.y[i], Variance: n.noise} }
 func (n *noisy) Hyperpriors() []kernel.Prior { return []kernel.Prior{{Mean: -2, SD: 2}} }
-func (n *noisy) Tune(logs []float64)         { n.noise = math.Exp(logs[0]) }
+func (n *noisy) Tune(logs []float64)         { n.logs, n.noise = logs, math.Exp(logs[0]) }
+func (n *noisy) Tuned() []float64            { return n.logs }
 func (n *noisy) Fork() gp.TunedTerms         { c := *n; return &c }
 
 func measured(n int) (*mat.Dense, *noisy) {

@@ -25,6 +25,14 @@ type Answer interface {
 	Lines(n Naming) []string
 }
 
+// Parted is an answer to parts of a table, some of which others may give.
+type Parted interface {
+	Answer
+	// Counted is what was counted of the rows, for JSON, and Count adds what was counted of others.
+	Counted() any
+	Count(others []byte) error
+}
+
 // fileFields are those of an answer about a file, whose rows have names and may be unusual.
 func fileFields(fields []Field) []Field {
 	return append(append([]Field{IDField}, fields...), UnusualField)

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -135,11 +136,14 @@ func (d *Decide) under(spec *decision.Spec) (*Deciding, error) {
 	return &Deciding{request: d, spec: spec, baseline: baseline, only: only, limits: limits, Decided: Decided{ByAction: make([]int, len(spec.Actions())), Constant: make([]float64, len(spec.Actions()))}}, err
 }
 
-// Request is what was asked.
-func (a *Deciding) Request() *Decide { return a.request }
-
-// Spec is the costs that cases are decided by.
-func (a *Deciding) Spec() *decision.Spec { return a.spec }
+// Counted and Count implement Parted.
+func (a *Deciding) Counted() any { return &a.Decided }
+func (a *Deciding) Count(others []byte) error {
+	var o Decided
+	err := json.Unmarshal(others, &o)
+	a.add(&o)
+	return err
+}
 
 // Fields implements Answer.
 func (a *Deciding) Fields() []Field {
@@ -256,8 +260,8 @@ func (a *Deciding) countOutcome(o knownOutcome, d *lossep.Decision) {
 	}
 }
 
-// Add adds what was decided about other rows.
-func (d *Decided) Add(other *Decided) {
+// add adds what was decided about other rows.
+func (d *Decided) add(other *Decided) {
 	d.Rows += other.Rows
 	d.Disagree += other.Disagree
 	d.Labelled += other.Labelled

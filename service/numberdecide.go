@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -79,6 +80,25 @@ type decidingNumbers struct {
 	labelled int
 	trained  *lossep.Trained
 	seen     int // rows with a known outcome that the model was fitted to
+}
+
+// numberCounts are what decidingNumbers counts.
+type numberCounts struct {
+	Rows, Decided, AtEdge, Labelled, Seen int
+	Expected, Realised                    float64
+}
+
+// Counted and Count implement Parted.
+func (d *decidingNumbers) Counted() any {
+	return numberCounts{d.rows, d.Decided, d.AtEdge, d.labelled, d.seen, d.Expected, d.realised}
+}
+
+func (d *decidingNumbers) Count(others []byte) error {
+	var o numberCounts
+	err := json.Unmarshal(others, &o)
+	d.rows, d.Decided, d.AtEdge, d.labelled, d.seen = d.rows+o.Rows, d.Decided+o.Decided, d.AtEdge+o.AtEdge, d.labelled+o.Labelled, d.seen+o.Seen
+	d.Expected, d.realised = d.Expected+o.Expected, d.realised+o.Realised
+	return err
 }
 
 func (d *decidingNumbers) Fields() []Field { return fileFields(d.NumberDecider.Fields()) }

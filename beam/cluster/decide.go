@@ -10,8 +10,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/internal/command"
+	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
 	"github.com/lossep/lossep/table/parquet"
 )
@@ -28,7 +28,7 @@ type decideFn struct {
 
 	store  store
 	job    command.Decide
-	model  *lossep.Model
+	model  service.Loaded
 	failed error // before the first row group
 }
 
@@ -54,7 +54,7 @@ func (f *decideFn) begin(ctx context.Context) error {
 		return err
 	}
 	defer file.Close() // nothing was written
-	f.model, err = lossep.ReadWithin(file, memoryHere(f.job.Memory))
+	f.model, err = service.Load(file.Name(), memoryHere(f.job.Memory))
 	return named(f.job.Model, err)
 }
 

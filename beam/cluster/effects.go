@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/effects"
@@ -26,8 +27,8 @@ type effectRows struct {
 	rest   written // the pass that wrote the mean and variance of the process
 }
 
-// Functions implements effects.Rows; see engine.Functions.
-func (r *effectRows) Functions() int { return 1 }
+// Functions implements effects.Rows.
+func (r *effectRows) Functions() int { return r.driver.training.Functions() }
 
 // together is how many groups are summed in one pass, of 24 bytes each.
 const together = 1 << 20
@@ -46,6 +47,8 @@ func (r *effectRows) Do(ctx context.Context, tasks []effects.Task, use func(k in
 		case effects.LookTask:
 			j.set, j.Terms = task.Set, written{}
 		case effects.ExplainTask:
+			j.set = task.Set
+		case effects.MomentsTask:
 			j.set = task.Set
 		}
 	}
@@ -68,7 +71,7 @@ func (r *effectRows) Do(ctx context.Context, tasks []effects.Task, use func(k in
 // Rest implements search.Rest.
 func (e *engine) Rest(ctx context.Context, q gauss.Gaussians) error {
 	r := &e.driver.effects
-	_, at, err := e.run(ctx, &job{Operation: rest, q: q.Naturals()[0]})
+	_, at, err := e.run(ctx, &job{Operation: rest, q: q.Naturals()})
 	if err != nil {
 		return err
 	}
@@ -83,7 +86,8 @@ var termNames = [2]string{"slope", "curvature"}
 
 // sorted is a shard as effects see it, with what earlier passes have kept of its rows.
 func (f *shardFn) sorted(ctx context.Context, r *Rows, part *lossep.Part) (*effects.Shard, error) {
-	s, n := part.Effects(), r.To-r.From
+	n, k := r.To-r.From, part.Functions()
+	s := part.Effects(r.Number * f.training.ShardRows)
 	read := func(from written, what string, names [2]string) (first, second [][]float64, err error) {
 		if from.Pass == "" {
 			return nil, nil, nil
@@ -92,15 +96,18 @@ func (f *shardFn) sorted(ctx context.Context, r *Rows, part *lossep.Part) (*effe
 		if err != nil {
 			return nil, nil, err
 		}
-		a, b, err := readPairs(file, n, names)
-		return [][]float64{a}, [][]float64{b}, err
+		a, b, err := readPairs(file, n*k, names)
+		if err != nil {
+			return nil, nil, err
+		}
+		return slices.Collect(slices.Chunk(a, n)), slices.Collect(slices.Chunk(b, n)), nil
 	}
 	var err error
 	if s.Offset, s.Spread, err = read(f.job.Rest, "rest", marginalNames); err != nil {
 		return nil, err
 	}
 	if s.Slope, s.Curvature, err = read(f.job.Terms, "terms", termNames); s.Slope == nil && err == nil {
-		s.Slope, s.Curvature = [][]float64{make([]float64, n)}, [][]float64{make([]float64, n)}
+		s.Slope, s.Curvature = slices.Collect(slices.Chunk(make([]float64, n*k), n)), slices.Collect(slices.Chunk(make([]float64, n*k), n))
 	}
 	return s, err
 }
@@ -116,21 +123,21 @@ func (f *shardFn) learn(ctx context.Context, r *Rows, s *effects.Shard) (*found,
 	if !writesTerms(f.job.tasks) {
 		return got, nil
 	}
-	terms := pairs(r.To-r.From, termNames, func(i int) (float64, float64) { return s.Slope[0][i], s.Curvature[0][i] })
+	terms := pairs(termNames, slices.Concat(s.Slope...), slices.Concat(s.Curvature...))
 	return got, f.store.writeTensors(ctx, terms, f.Pass, shardName(r.Number, "terms"))
 }
 
 // rest keeps the mean and variance of the process at every row, without the sums of effects there.
 func (f *shardFn) rest(ctx context.Context, r *Rows, rows pass.Rows, sums []effects.Moment) error {
-	q := gauss.NewGaussians(1, rows.Dim())
-	n := gauss.NewNaturals(1, rows.Dim()) // which q takes, and the job is for other shards, too
-	n.CopyFrom(gauss.Naturals{f.job.q})
+	k := len(f.job.q)
+	q := gauss.NewGaussians(k, rows.Dim())
+	n := gauss.NewNaturals(k, rows.Dim()) // which q takes, and the job is for other shards, too
+	n.CopyFrom(f.job.q)
 	if err := q.Exchange(n); err != nil {
 		return err
 	}
-	mean, variance := make([]float64, rows.Len()), make([]float64, rows.Len())
+	mean, variance := make([]float64, k*rows.Len()), make([]float64, k*rows.Len())
 	pass.NewLocal([]pass.Rows{rows}, nil).Predict(q, mean, variance)
-	effects.TakeOut(sums, 1, mean, variance)
-	file := pairs(rows.Len(), marginalNames, func(i int) (float64, float64) { return mean[i], variance[i] })
-	return f.store.writeTensors(ctx, file, f.Pass, shardName(r.Number, "rest"))
+	effects.TakeOut(sums, k, mean, variance)
+	return f.store.writeTensors(ctx, pairs(marginalNames, mean, variance), f.Pass, shardName(r.Number, "rest"))
 }

@@ -155,9 +155,8 @@ type engine struct {
 // Dim implements pass.Engine.
 func (e *engine) Dim() int { return e.process.Dim() }
 
-// Functions implements pass.Engine. Rows of more than two outcomes, which have several, are
-// refused before a driver is asked for.
-func (e *engine) Functions() int { return 1 }
+// Functions implements pass.Engine.
+func (e *engine) Functions() int { return e.driver.training.Functions() }
 
 // Keep implements pass.Engine.
 func (e *engine) Keep() {
@@ -199,7 +198,7 @@ func (e *engine) Pass(ctx context.Context, q gauss.Naturals, o pass.Options) (*p
 	if e.next != "" {
 		e.driver.store.remove(ctx, e.next, "*.sites")
 	}
-	got, at, err := e.run(ctx, &job{Operation: over, Options: o, q: q[0]})
+	got, at, err := e.run(ctx, &job{Operation: over, Options: o, q: q})
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +208,7 @@ func (e *engine) Pass(ctx context.Context, q gauss.Naturals, o pass.Options) (*p
 
 // Look implements pass.Engine.
 func (e *engine) Look(ctx context.Context, q gauss.Naturals, o pass.Options, see pass.See) (*pass.Sums, error) {
-	j := &job{Operation: look, Options: o, q: q[0], See: see != nil}
+	j := &job{Operation: look, Options: o, q: q, See: see != nil}
 	if e.process.Effects() != nil && see != nil { // whose part in a row is left out with it
 		j.Terms = e.driver.effects.terms
 	}
@@ -217,28 +216,29 @@ func (e *engine) Look(ctx context.Context, q gauss.Naturals, o pass.Options, see
 	if err != nil || see == nil {
 		return got.sums(), err
 	}
-	d := e.driver
+	d, k := e.driver, e.Functions()
 	first := 0
 	for _, r := range d.shards {
 		f, err := d.store.readTensors(ctx, at.Pass, shardName(r.Number, "seen"))
 		if err != nil {
 			return nil, &pass.EngineError{Err: err}
 		}
-		mean, variance, err := readPairs(f, r.To-r.From, marginalNames)
+		n := r.To - r.From
+		mean, variance, err := readPairs(f, n*k, marginalNames)
 		if err != nil {
 			return nil, &pass.EngineError{Err: err}
 		}
-		for i := range mean {
-			see(first+i, mean[i:i+1], variance[i:i+1])
+		for i := range n {
+			see(first+i, mean[i*k:(i+1)*k], variance[i*k:(i+1)*k])
 		}
-		first += len(mean)
+		first += n
 	}
 	return got.sums(), nil
 }
 
 // Slopes implements gp.Engine.
 func (e *engine) Slopes(ctx context.Context, q gauss.Naturals, o pass.Options) (*pass.Sums, []float64, error) {
-	got, _, err := e.run(ctx, &job{Operation: slopes, Options: o, q: q[0]})
+	got, _, err := e.run(ctx, &job{Operation: slopes, Options: o, q: q})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -247,9 +247,10 @@ func (e *engine) Slopes(ctx context.Context, q gauss.Naturals, o pass.Options) (
 
 // Sites implements gp.Engine.
 func (e *engine) Sites(ctx context.Context) ([]gauss.Scalar, error) {
-	all := make([]gauss.Scalar, 0, e.driver.training.Rows)
+	k := e.Functions()
+	all := make([]gauss.Scalar, 0, e.driver.training.Rows*k)
 	for _, r := range e.driver.shards {
-		sites, err := readSites(ctx, e.driver.store, r.To-r.From, e.sites, r.Number)
+		sites, err := readSites(ctx, e.driver.store, (r.To-r.From)*k, e.sites, r.Number)
 		if err != nil {
 			return nil, &pass.EngineError{Err: err}
 		}
@@ -264,7 +265,7 @@ func (e *engine) Put(ctx context.Context, sites []gauss.Scalar) error {
 	d.count++
 	name := fmt.Sprintf("%06d-put", d.count)
 	for _, r := range d.shards {
-		n := r.To - r.From
+		n := (r.To - r.From) * e.Functions()
 		if err := writeSites(ctx, d.store, sites[:n], name, r.Number); err != nil {
 			return &pass.EngineError{Err: err}
 		}
@@ -292,7 +293,7 @@ func (e *engine) run(ctx context.Context, j *job) (*found, written, error) {
 func (d *Driver) run(ctx context.Context, j *job) (*found, written, error) {
 	d.count++
 	name := fmt.Sprintf("%06d-%s", d.count, j.Operation)
-	j.Program = programVersion()
+	j.Program, j.Tuned = programVersion(), d.training.Tuned()
 	content, key, err := j.encode()
 	if err != nil {
 		return nil, written{}, err
@@ -357,7 +358,7 @@ func (d *Driver) compute(ctx context.Context, name, key string, job []byte) (tot
 			if total = part; part.Sums == nil {
 				continue
 			}
-			total = &found{Sums: pass.NewSums(1, part.Change.Dim()), gradient: make([]float64, len(part.gradient))}
+			total = &found{Sums: pass.NewSums(len(part.Change), part.Change.Dim()), gradient: make([]float64, len(part.gradient))}
 		}
 		total.add(part)
 	}

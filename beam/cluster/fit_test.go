@@ -20,26 +20,32 @@ import (
 	"github.com/lossep/lossep/table/parquet"
 )
 
-// table writes a folder of Parquet files with so many rows each, whose outcome depends on
+// tableOf writes a folder of Parquet files with so many rows each, whose outcome depends on
 // some of the columns.
 func tableOf(t *testing.T, sizes ...int) string {
+	t.Helper()
+	return folderOf(t, sizes, func(rng *rand.Rand, f float64) []any {
+		y := "no"
+		if f+rng.NormFloat64() > 0.8 {
+			y = "yes"
+		}
+		return []any{math.Exp(rng.NormFloat64()), y}
+	}, table.SourceColumn{Name: "amount", Kind: table.NumberCells}, table.SourceColumn{Name: "y"})
+}
+
+// folderOf is a folder of such files, with columns that are made from what the outcome depends on.
+func folderOf(t *testing.T, sizes []int, more func(rng *rand.Rand, f float64) []any, columns ...table.SourceColumn) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "table")
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	columns = append([]table.SourceColumn{{Name: "id"}, {Name: "a", Kind: table.NumberCells}, {Name: "b", Kind: table.NumberCells}, {Name: "kind"}}, columns...)
 	rng := rand.New(rand.NewPCG(1, 2))
 	row := 0
 	for k, n := range sizes {
 		var b bytes.Buffer
-		w, err := parquet.NewWriter(&b, []table.SourceColumn{
-			{Name: "id"},
-			{Name: "a", Kind: table.NumberCells},
-			{Name: "b", Kind: table.NumberCells},
-			{Name: "kind"},
-			{Name: "amount", Kind: table.NumberCells},
-			{Name: "y"},
-		})
+		w, err := parquet.NewWriter(&b, columns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,12 +56,8 @@ func tableOf(t *testing.T, sizes ...int) string {
 			if kind == "red" {
 				f++
 			}
-			y := "no"
-			if f+rng.NormFloat64() > 0.8 {
-				y = "yes"
-			}
 			row++
-			if err := w.Write([]any{fmt.Sprintf("case %d", row), a, c, kind, math.Exp(rng.NormFloat64()), y}); err != nil {
+			if err := w.Write(append([]any{fmt.Sprintf("case %d", row), a, c, kind}, more(rng, f)...)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -123,19 +125,26 @@ func TestFitIsThatOfOneProcess(t *testing.T) {
 		{"--shard-rows", "6600", "--weights", "amount", "--cost", "fn=3,fp=1", "--likelihood", "logit", "--method", "vi", "--fixed", "--kernel", "matern32 + constant"},
 	} {
 		t.Run(strings.Join(more, " "), func(t *testing.T) {
-			one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
-			code, said := lossep(t, fitArgs(folder, one, more...)...)
-			must(t, code, said)
-			code, said = lossepBeam(t, fitArgs(folder, beam, more...)...)
-			must(t, code, said)
-			if !bytes.Equal(content(t, one), content(t, beam)) {
-				t.Errorf("another model:\n%s", said)
-			}
-			if left, _ := filepath.Glob(beam + "?*"); len(left) > 0 {
-				t.Errorf("left behind: %v", left)
-			}
+			same(t, func(model string) []string { return fitArgs(folder, model, more...) })
 		})
 	}
+}
+
+// same fits by Beam and in one process, and says what the latter said.
+func same(t *testing.T, args func(model string) []string) (said string) {
+	t.Helper()
+	one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
+	code, said := lossep(t, args(one)...)
+	must(t, code, said)
+	code, there := lossepBeam(t, args(beam)...)
+	must(t, code, there)
+	if !bytes.Equal(content(t, one), content(t, beam)) {
+		t.Errorf("another model:\n%s\nand in one process\n%s", there, said)
+	}
+	if left, _ := filepath.Glob(beam + "?*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	return said
 }
 
 // An audit whose folds are computed by Beam says what one in one process says.

@@ -43,13 +43,14 @@ type job struct {
 	Kernel    string       `json:"kernel"`
 	Sites     string       `json:"sites"` // the pass that wrote them; empty for empty sites
 	See       bool         `json:"see"`   // marginals are wanted
+	Tuned     []float64    `json:"tuned"` // logarithms of the hyperparameters of the terms, if they have any
 	// Of effects: those of the process or of tasks, and what earlier passes have kept for them.
 	Effects *packed `json:"effects,omitempty"`
 	Rest    written `json:"rest"`
 	Terms   written `json:"terms"`
 
 	z     *mat.Dense     // nil for tasks of effects
-	q     *gauss.Natural // nil to gather, and for tasks of effects
+	q     gauss.Naturals // nil to gather, and for tasks of effects
 	set   effects.Set
 	tasks []effects.Task
 
@@ -94,7 +95,7 @@ func (j *job) encode() (content []byte, key string, err error) {
 		f.AddFloats("points", mat.DenseCopyOf(j.z).RawMatrix().Data, m, d)
 	}
 	if j.q != nil {
-		addNatural(f, "q", j.q)
+		addNaturals(f, "q", j.q)
 	}
 	var b bytes.Buffer
 	if err := safetensors.Write(&b, f); err != nil {
@@ -147,43 +148,48 @@ func (j *job) readProcess(f *safetensors.File) error {
 	}
 	j.z = mat.NewDense(points.Shape[0], points.Shape[1], points.Floats)
 	if j.Operation != gather {
-		j.q, err = natural(f, "q", points.Shape[0])
+		j.q, err = naturals(f, "q")
 	}
 	return err
 }
 
-// addNatural adds a Gaussian; of its precision, which is symmetric, the upper triangle.
-func addNatural(f *safetensors.File, name string, q *gauss.Natural) {
-	m := q.Dim()
-	packed := make([]float64, 0, m*(m+1)/2)
-	p := q.P.RawSymmetric()
-	for i := range m {
-		packed = append(packed, p.Data[i*p.Stride+i:i*p.Stride+m]...)
+// addNaturals adds a Gaussian for each function; of its precision, which is symmetric, the upper triangle.
+func addNaturals(f *safetensors.File, name string, all gauss.Naturals) {
+	m := all.Dim()
+	var h, packed []float64
+	for _, q := range all {
+		h = append(h, q.H...)
+		p := q.P.RawSymmetric()
+		for i := range m {
+			packed = append(packed, p.Data[i*p.Stride+i:i*p.Stride+m]...)
+		}
 	}
-	f.AddFloats(name+".h", q.H, m)
-	f.AddFloats(name+".precision", packed, len(packed))
+	f.AddFloats(name+".h", h, len(all), m)
+	f.AddFloats(name+".precision", packed, len(all), m*(m+1)/2)
 }
 
-func natural(f *safetensors.File, name string, m int) (*gauss.Natural, error) {
-	h, err := f.Floats(name+".h", m)
+func naturals(f *safetensors.File, name string) (gauss.Naturals, error) {
+	h, err := f.Floats(name+".h", -1, -1)
 	if err != nil {
 		return nil, err
 	}
-	packed, err := f.Floats(name+".precision", m*(m+1)/2)
+	functions, m := h.Shape[0], h.Shape[1]
+	packed, err := f.Floats(name+".precision", functions, m*(m+1)/2)
 	if err != nil {
 		return nil, err
 	}
-	q := gauss.NewNatural(m)
-	copy(q.H, h.Floats)
-	p := q.P.RawSymmetric()
-	if p.Uplo != blas.Upper {
-		panic("cluster: a precision of which the lower triangle is kept")
+	all, from := gauss.NewNaturals(functions, m), packed.Floats
+	for c, q := range all {
+		copy(q.H, h.Floats[c*m:])
+		p := q.P.RawSymmetric()
+		if p.Uplo != blas.Upper {
+			panic("cluster: a precision of which the lower triangle is kept")
+		}
+		for i := range m {
+			from = from[copy(p.Data[i*p.Stride+i:i*p.Stride+m], from):]
+		}
 	}
-	from := packed.Floats
-	for i := range m {
-		from = from[copy(p.Data[i*p.Stride+i:i*p.Stride+m], from):]
-	}
-	return q, nil
+	return all, nil
 }
 
 // found is what a shard, or all of them, come to.
@@ -212,7 +218,7 @@ func (r *found) file(key string) (*safetensors.File, error) {
 		f.Metadata["effects"] = string(text)
 		return f, err
 	}
-	addNatural(f, "change", r.Change[0])
+	addNaturals(f, "change", r.Change)
 	f.AddFloats("value", []float64{r.Value, r.Residual}, 2)
 	f.AddInts("skipped", []int64{int64(r.Skipped)}, 1)
 	f.AddFloats("gradient", r.gradient, len(r.gradient))
@@ -232,15 +238,11 @@ func readFound(f *safetensors.File, key string) (*found, error) {
 		all, err := readEffects(f, of)
 		return &found{effects: all}, err
 	}
-	h, err := f.Floats("change.h", -1)
+	change, err := naturals(f, "change")
 	if err != nil {
 		return nil, err
 	}
-	change, err := natural(f, "change", h.Shape[0])
-	if err != nil {
-		return nil, err
-	}
-	r := &found{Sums: &pass.Sums{Change: gauss.Naturals{change}}}
+	r := &found{Sums: &pass.Sums{Change: change}}
 	value, err := f.Floats("value", 2)
 	if err != nil {
 		return nil, err
@@ -257,26 +259,22 @@ func readFound(f *safetensors.File, key string) (*found, error) {
 	return r, nil
 }
 
-// pairs is a file of two numbers a row: sites, or means and variances.
-func pairs(rows int, names [2]string, at func(i int) (float64, float64)) *safetensors.File {
-	first, second := make([]float64, rows), make([]float64, rows)
-	for i := range rows {
-		first[i], second[i] = at(i)
-	}
+// pairs is a file of two numbers for each row and function: sites, or means and variances.
+func pairs(names [2]string, first, second []float64) *safetensors.File {
 	f := &safetensors.File{}
-	f.AddFloats(names[0], first, rows)
-	f.AddFloats(names[1], second, rows)
+	f.AddFloats(names[0], first, len(first))
+	f.AddFloats(names[1], second, len(second))
 	return f
 }
 
 var siteNames, marginalNames = [2]string{"nu", "tau"}, [2]string{"mean", "variance"}
 
-func readPairs(f *safetensors.File, rows int, names [2]string) (first, second []float64, err error) {
-	a, err := f.Floats(names[0], rows)
+func readPairs(f *safetensors.File, n int, names [2]string) (first, second []float64, err error) {
+	a, err := f.Floats(names[0], n)
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := f.Floats(names[1], rows)
+	b, err := f.Floats(names[1], n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -285,12 +283,15 @@ func readPairs(f *safetensors.File, rows int, names [2]string) (first, second []
 
 // writeSites and readSites keep the sites of a shard.
 func writeSites(ctx context.Context, s store, sites []gauss.Scalar, folder string, shard int) error {
-	f := pairs(len(sites), siteNames, func(i int) (float64, float64) { return sites[i].Nu, sites[i].Tau })
-	return s.writeTensors(ctx, f, folder, shardName(shard, "sites"))
+	nu, tau := make([]float64, len(sites)), make([]float64, len(sites))
+	for i, s := range sites {
+		nu[i], tau[i] = s.Nu, s.Tau
+	}
+	return s.writeTensors(ctx, pairs(siteNames, nu, tau), folder, shardName(shard, "sites"))
 }
 
-func readSites(ctx context.Context, s store, rows int, folder string, shard int) ([]gauss.Scalar, error) {
-	sites := make([]gauss.Scalar, rows)
+func readSites(ctx context.Context, s store, n int, folder string, shard int) ([]gauss.Scalar, error) {
+	sites := make([]gauss.Scalar, n)
 	if folder == "" {
 		return sites, nil
 	}
@@ -298,7 +299,7 @@ func readSites(ctx context.Context, s store, rows int, folder string, shard int)
 	if err != nil {
 		return nil, err
 	}
-	nu, tau, err := readPairs(f, rows, siteNames)
+	nu, tau, err := readPairs(f, n, siteNames)
 	if err != nil {
 		return nil, named(s.path(folder, shardName(shard, "sites")), err)
 	}

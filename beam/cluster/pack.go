@@ -32,8 +32,9 @@ type packedGrouping struct {
 }
 
 type packedEffect struct {
-	Grouping int     `json:"grouping"`
-	Variance float64 `json:"variance"`
+	Grouping  int     `json:"grouping"`
+	Variance  float64 `json:"variance"`
+	Functions int     `json:"functions"`
 }
 
 // packedTask is a task; After is how many groups have moved, 0 for none.
@@ -42,6 +43,7 @@ type packedTask struct {
 	Of      int    `json:"of"`
 	After   int    `json:"after"`
 	AfterOf int    `json:"after_of"`
+	From    []int  `json:"from,omitempty"` // where blocks begin
 }
 
 // The kinds of tasks, as package effects calls them.
@@ -51,6 +53,7 @@ const (
 	occurTask   = "occur"
 	countTask   = "count"
 	explainTask = "explain"
+	momentsTask = "moments"
 )
 
 // packer packs.
@@ -67,7 +70,7 @@ type packer struct {
 func pack(set effects.Set, tasks []effects.Task) (*packed, []float64, []int64) {
 	p := &packer{axes: make(map[*effects.Axis]int), groupings: make(map[*effects.Grouping]int)}
 	for _, e := range set {
-		p.Set = append(p.Set, packedEffect{p.grouping(e.Grouping), e.Variance})
+		p.Set = append(p.Set, packedEffect{p.grouping(e.Grouping), e.Variance, e.Functions()})
 		for _, w := range e.Moments {
 			p.floats = append(p.floats, w.Mean, w.Variance)
 		}
@@ -85,6 +88,8 @@ func (p *packer) task(task effects.Task) {
 		t.Kind = lookTask
 	case effects.ExplainTask:
 		t.Kind = explainTask
+	case effects.MomentsTask:
+		t.Kind, t.From = momentsTask, task.From
 	case effects.OccurTask:
 		t.Kind, t.Of = occurTask, p.grouping(task.Of)
 	case effects.CountTask:
@@ -175,7 +180,7 @@ func (p *packed) unpack(floats []float64, ints []int64) (set effects.Set, tasks 
 	}
 	for _, one := range p.Set {
 		e := &effects.Effect{Grouping: groupings[one.Grouping], Variance: one.Variance}
-		moments, err := take(&floats, 2*e.Groups())
+		moments, err := take(&floats, 2*e.Groups()*one.Functions)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -230,6 +235,8 @@ func (one packedTask) task(set effects.Set, groupings []*effects.Grouping, float
 		return effects.LookTask{Set: set}, nil
 	case explainTask:
 		return effects.ExplainTask{Set: set}, nil
+	case momentsTask:
+		return effects.MomentsTask{Set: set, From: one.From}, nil
 	case occurTask:
 		return effects.OccurTask{Of: groupings[one.Of]}, nil
 	case countTask:

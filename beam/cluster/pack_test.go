@@ -48,7 +48,7 @@ func (s *sent) Do(_ context.Context, tasks []effects.Task, use func(k int, found
 		if err != nil {
 			return err
 		}
-		shard := effects.NewShard(to-from, func() (*mat.Dense, effects.Terms, error) {
+		shard := effects.NewShard(from, to-from, func() (*mat.Dense, effects.Terms, error) {
 			return s.x.Slice(from, to, 0, 3).(*mat.Dense), s.y[from:to], nil
 		})
 		shard.Slope, shard.Curvature = [][]float64{s.slope[from:to]}, [][]float64{s.curvature[from:to]}

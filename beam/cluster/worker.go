@@ -15,6 +15,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/command"
 	"github.com/lossep/lossep/level3"
+	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/table"
 )
@@ -55,8 +56,7 @@ func (f *shardFn) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.training = new(lossep.Training)
-	if err := json.Unmarshal(text, f.training); err != nil {
+	if f.training, err = numbers.ReadTraining(text); err != nil {
 		return named(f.store.path("training.json"), err)
 	}
 	if f.job, f.key, err = readJob(ctx, f.store, f.Pass); err != nil {
@@ -96,6 +96,7 @@ func (f *shardFn) shard(ctx context.Context, r *Rows) error {
 	if err != nil {
 		return err
 	}
+	part.Tune(f.job.Tuned)
 	sorted, err := f.sorted(ctx, r, part)
 	if err != nil {
 		return err
@@ -121,7 +122,7 @@ func (f *shardFn) pass(ctx context.Context, r *Rows, part *lossep.Part, sorted *
 	process := f.job.process
 	var sums []effects.Moment
 	if len(f.job.set) > 0 {
-		sums = make([]effects.Moment, r.To-r.From)
+		sums = make([]effects.Moment, (r.To-r.From)*part.Functions())
 		if err := sorted.Sums(f.job.set, sums); err != nil {
 			return nil, err
 		}
@@ -131,7 +132,7 @@ func (f *shardFn) pass(ctx context.Context, r *Rows, part *lossep.Part, sorted *
 	if f.job.Operation == rest {
 		return new(found), f.rest(ctx, r, rows, sums)
 	}
-	sites, err := readSites(ctx, f.store, rows.Len(), f.job.Sites, r.Number)
+	sites, err := readSites(ctx, f.store, rows.Len()*part.Functions(), f.job.Sites, r.Number)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +202,7 @@ func (f *shardFn) read(ctx context.Context, r *Rows) (*lossep.Part, error) {
 // do is the operation itself.
 func (f *shardFn) do(ctx context.Context, r *Rows, rows pass.Rows, sites []gauss.Scalar, sorted *effects.Shard) (*found, error) {
 	j, got := f.job, new(found)
-	q := gauss.Naturals{j.q}
+	q := j.q
 	var err error
 	switch j.Operation {
 	case gather:
@@ -215,15 +216,15 @@ func (f *shardFn) do(ctx context.Context, r *Rows, rows pass.Rows, sites []gauss
 		var see pass.See
 		var mean, variance []float64
 		if j.See {
-			mean, variance = make([]float64, rows.Len()), make([]float64, rows.Len())
 			see = func(i int, m, v []float64) {
-				without := sorted.Without(j.set, i, 0)
-				mean[i], variance[i] = m[0]+without.Mean, v[0]+without.Variance
+				for c := range m {
+					without := sorted.Without(j.set, i, c)
+					mean, variance = append(mean, m[c]+without.Mean), append(variance, v[c]+without.Variance)
+				}
 			}
 		}
 		if got.Sums, err = pass.Look(q, rows, sites, j.Options, see); err == nil && j.See {
-			seen := pairs(rows.Len(), marginalNames, func(i int) (float64, float64) { return mean[i], variance[i] })
-			err = f.store.writeTensors(ctx, seen, f.Pass, shardName(r.Number, "seen"))
+			err = f.store.writeTensors(ctx, pairs(marginalNames, mean, variance), f.Pass, shardName(r.Number, "seen"))
 		}
 	case slopes:
 		got.Sums, got.gradient, err = gp.Slopes(q, rows, sites, j.Options)

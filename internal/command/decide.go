@@ -93,16 +93,21 @@ func (q *deciding) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	q.Memory = maxMemory(c) / 4
-	if q.place == nil && q.Probability == "" && len(args) > 0 {
+	if q.Probability == "" && len(args) > 0 {
 		m, err := loadAny(c, args[0])
 		if err != nil {
 			return err
 		}
-		answer, err := m.Deciding(c.Context(), q.Decide, readShort)
+		var job Decide
+		answer, err := m.Deciding(c.Context(), q.Decide, job.keeping)
 		if err != nil {
 			return err
 		}
-		return answering{&q.Cases, answer, append(args, q.Files()...)}.run(c, func() (*tableInput, error) { return newCases(c, args, &q.Table) })
+		r := answering{&q.Cases, answer, append(args, q.Files()...)}
+		if q.place != nil {
+			return decideAt(c, q.place, r, q.Decide, job, args)
+		}
+		return r.run(c, func() (*tableInput, error) { return newCases(c, args, &q.Table) })
 	}
 	spec, err := q.Spec(c.Context(), readShort)
 	if err != nil {
@@ -122,11 +127,7 @@ func (q *deciding) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := answering{&q.Cases, answer, append(args, q.Files()...)}
-	if q.place != nil {
-		return decideAt(c, q.place, r, answer, args)
-	}
-	return r.run(c, func() (*tableInput, error) { return newCases(c, args, &q.Table) })
+	return answering{&q.Cases, answer, append(args, q.Files()...)}.run(c, func() (*tableInput, error) { return newCases(c, args, &q.Table) })
 }
 
 // decidingModel is the model given, or one that is fitted to the example.

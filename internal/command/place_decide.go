@@ -2,14 +2,13 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
@@ -18,31 +17,45 @@ import (
 // Decide is what has to be known to decide some rows of a table elsewhere. It can be
 // written as JSON.
 type Decide struct {
-	Model    string         `json:"model"` // file
-	Utility  *decision.Spec `json:"utility"`
-	Format   table.Format   `json:"format"`
-	ID       string         `json:"id"`
-	Keep     bool           `json:"keep"`   // the columns of the input
-	Second   bool           `json:"second"` // opinions are asked
-	Why      int            `json:"why"`    // how many reasons are given
-	Without  []string       `json:"why_without,omitempty"`
-	Baseline string         `json:"baseline"`
-	Only     string         `json:"only"`    // the action whose rows are written
-	Several  bool           `json:"several"` // the table has more than one file
-	Memory   int64          `json:"memory"`  // in bytes; 0 for what is usual where rows are decided
+	Model    string            `json:"model"` // file
+	Costs    service.Costs     `json:"costs"`
+	Files    map[string][]byte `json:"files,omitempty"` // that the costs name
+	Format   table.Format      `json:"format"`
+	ID       string            `json:"id"`
+	Keep     bool              `json:"keep"`   // the columns of the input
+	Second   bool              `json:"second"` // opinions are asked
+	Why      int               `json:"why"`    // how many reasons are given
+	Without  []string          `json:"why_without,omitempty"`
+	Baseline string            `json:"baseline"`
+	Only     string            `json:"only"`    // the action whose rows are written
+	Several  bool              `json:"several"` // the table has more than one file
+	Memory   int64             `json:"memory"`  // in bytes; 0 for what is usual where rows are decided
 }
 
 // Decided counts what was decided about some rows.
 type Decided struct {
-	service.Decided
-	Report recipe.Report
+	Counted json.RawMessage
+	Report  recipe.Report
+}
+
+// read is the content of a file that the costs name.
+func (d *Decide) read(_ context.Context, path string) ([]byte, error) { return d.Files[path], nil }
+
+// keeping is a reader of files that keeps them for others.
+func (d *Decide) keeping(ctx context.Context, path string) (content []byte, err error) {
+	content, err = readShort(ctx, path)
+	if d.Files == nil {
+		d.Files = make(map[string][]byte)
+	}
+	d.Files[path] = content
+	return content, err
 }
 
 // Rows decides the rows of a source by the model and writes them as Parquet.
-func (d *Decide) Rows(ctx context.Context, m *lossep.Model, s table.Source, w io.Writer) (*Decided, error) {
+func (d *Decide) Rows(ctx context.Context, m service.Loaded, s table.Source, w io.Writer) (*Decided, error) {
 	q := service.NewDecide()
-	q.ID, q.Keep, q.SecondOpinion, q.Why, q.WhyWithout, q.Baseline, q.Only, q.As = d.ID, d.Keep, d.Second, d.Why, d.Without, d.Baseline, d.Only, service.Parquet
-	answer, err := q.Of(ctx, m, d.Utility)
+	q.Costs, q.ID, q.Keep, q.SecondOpinion, q.Why, q.WhyWithout, q.Baseline, q.Only, q.As = d.Costs, d.ID, d.Keep, d.Second, d.Why, d.Without, d.Baseline, d.Only, service.Parquet
+	answer, err := m.Deciding(ctx, q, d.read)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +82,11 @@ func (d *Decide) Rows(ctx context.Context, m *lossep.Model, s table.Source, w io
 	if err != nil {
 		return nil, err
 	}
-	return &Decided{answer.Decided, *rd.Report()}, rows.Close()
+	counted, err := json.Marshal(answer.(service.Parted).Counted())
+	if err != nil {
+		return nil, err
+	}
+	return &Decided{counted, *rd.Report()}, rows.Close()
 }
 
 // placeOptions refuses options of one process at a place, where the output is a folder.
@@ -95,7 +112,7 @@ func placeOptions(q *service.Decide, args []string) error {
 }
 
 // decideAt decides the table of new cases at a place.
-func decideAt(c *cobra.Command, place *Place, r answering, answer *service.Deciding, args []string) error {
+func decideAt(c *cobra.Command, place *Place, r answering, q *service.Decide, d Decide, args []string) error {
 	in, err := openInput(c, args[1], &r.Table)
 	if err != nil {
 		return err
@@ -108,14 +125,13 @@ func decideAt(c *cobra.Command, place *Place, r answering, answer *service.Decid
 	if err != nil {
 		return blame(err, in.name)
 	}
-	q := answer.Request()
-	d := Decide{
-		Model: args[0], Utility: answer.Spec(), Format: r.Format, ID: r.ID, Keep: r.Keep, Second: q.SecondOpinion, Why: q.Why, Without: q.WhyWithout, Baseline: q.Baseline, Only: q.Only,
-		Several: in.several(), Memory: givenMemory(c),
-	}
+	d.Model, d.Costs, d.Format, d.ID, d.Keep, d.Second, d.Why, d.Without, d.Baseline, d.Only = args[0], q.Costs, r.Format, r.ID, r.Keep, q.SecondOpinion, q.Why, q.WhyWithout, q.Baseline, q.Only
+	d.Several, d.Memory = in.several(), givenMemory(c)
 	err = place.Decide(c.Context(), d, in.table, r.Output, func(parts []*Decided) error {
 		for _, p := range parts {
-			answer.Add(&p.Decided)
+			if err := r.answer.(service.Parted).Count(p.Counted); err != nil {
+				return err
+			}
 			rd.Report().Add(&p.Report)
 		}
 		return refuseUnseen(r.Cases, rd, in.name)
@@ -123,5 +139,5 @@ func decideAt(c *cobra.Command, place *Place, r answering, answer *service.Decid
 	if err != nil {
 		return blame(err, in.name)
 	}
-	return writeSummary(c.ErrOrStderr(), append(answer.Lines(service.Flags), rd.Report().Lines()...))
+	return writeSummary(c.ErrOrStderr(), append(r.answer.Lines(service.Flags), rd.Report().Lines()...))
 }
