@@ -191,21 +191,26 @@ func TestDecisionsAreThoseOfOneProcess(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "model.lossep")
 	code, said := lossep(t, fitArgs(folder, model, "--fixed", "--kernel", "rbf + constant")...)
 	must(t, code, said)
-	for _, more := range [][]string{nil, {"--keep", "--second-opinion", "--cost", "fn=2,fp=1"}} {
-		one, beam := filepath.Join(t.TempDir(), "one.parquet"), filepath.Join(t.TempDir(), "decided")
-		code, here := lossep(t, append([]string{"decide", model, folder, "-o", one}, more...)...)
-		must(t, code, here)
-		code, there := lossepBeam(t, append([]string{"decide", model, folder, "-o", beam}, more...)...)
-		must(t, code, there)
-		if here != there {
-			t.Errorf("said %s\nand by Beam %s", here, there)
-		}
-		parts, err := filepath.Glob(filepath.Join(beam, "*"))
-		if err != nil || len(parts) != 3 {
-			t.Fatal(parts, err)
-		}
-		if want, got := rowsOf(t, one), rowsOf(t, parts...); !slices.Equal(want, got) {
-			t.Errorf("%v: %d rows, and by Beam %d others", more, len(want), len(got))
-		}
+	sameDecisions(t, model, folder)
+	sameDecisions(t, model, folder, "--keep", "--second-opinion", "--cost", "fn=2,fp=1")
+}
+
+// sameDecisions decides a table of three files by Beam and in one process.
+func sameDecisions(t *testing.T, model, folder string, more ...string) {
+	t.Helper()
+	one, beam := filepath.Join(t.TempDir(), "one.parquet"), filepath.Join(t.TempDir(), "decided")
+	code, here := lossep(t, append([]string{"decide", model, folder, "-o", one}, more...)...)
+	must(t, code, here)
+	code, there := lossepBeam(t, append([]string{"decide", model, folder, "-o", beam}, more...)...)
+	must(t, code, there)
+	if here != there {
+		t.Errorf("said %s\nand by Beam %s", here, there)
+	}
+	parts, err := filepath.Glob(filepath.Join(beam, "*"))
+	if err != nil || len(parts) != 3 {
+		t.Fatal(parts, err)
+	}
+	if want, got := rowsOf(t, one), rowsOf(t, parts...); !slices.Equal(want, got) {
+		t.Errorf("%v: %d rows, and by Beam %d others", more, len(want), len(got))
 	}
 }

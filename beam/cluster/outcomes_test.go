@@ -3,6 +3,8 @@ package cluster_test
 import (
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,7 +40,7 @@ func TestOutcomesAreThoseOfOneProcess(t *testing.T) {
 		{"amount --cost under=3,over=1 --shard-rows 6600 --kernel rbf+linear+constant --method loss-ep", "normal noise"},
 		{"count --outcome count --weights weight --shard-rows 11000 --kernel linear+constant+effects(kind)+effects(a/16)", "negative binomial"},
 		{"route --weights weight --shard-rows 11000 --kernel linear+constant+effects(kind)+effects(a/8) --method loss-ep", "effects(a/8)"},
-		{"grade --ordered grade=low,middle,high --shard-rows 9000 --kernel linear+constant+effects(kind)+effects(a/8)", "effects(a/8)"},
+		{"grade --ordered grade=low,middle,high --shard-rows 9000 --kernel linear+constant", "low"},
 	} {
 		t.Run(c.more, func(t *testing.T) {
 			said := same(t, func(model string) []string {
@@ -49,4 +51,17 @@ func TestOutcomesAreThoseOfOneProcess(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Actions that are numbers are those of one process, under the costs of the model and under those of a file.
+func TestActionsAreThoseOfOneProcess(t *testing.T) {
+	folder, model, costs := outcomesOf(t, 700, 400, 100), filepath.Join(t.TempDir(), "model.lossep"), filepath.Join(t.TempDir(), "costs.yaml")
+	code, said := lossep(t, "fit", folder, "--id", "id", "--features", "a,b,kind", "--target", "count", "--outcome", "count", "--inducing", "12", "--kernel", "linear+constant", "-o", model)
+	must(t, code, said)
+	text := "under: weight\nover: 2\n"
+	if err := os.WriteFile(costs, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sameDecisions(t, model, folder)
+	sameDecisions(t, model, folder, "--keep", "--utility", costs)
 }
