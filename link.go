@@ -42,6 +42,11 @@ func linkOf(r *recipe.Recipe, l Likelihood) link {
 	return oneFunction{l}
 }
 
+// Terms implements Outcomes.
+func (l Likelihood) Terms(r *recipe.Recipe, outcomes, weights []float64) gp.Terms {
+	return linkOf(r, l).terms(labelsOf(outcomes), weights)
+}
+
 // oneFunction is the link of two outcomes, or of grades, to one function.
 type oneFunction struct{ Likelihood }
 

@@ -43,11 +43,6 @@ type Outcomes interface {
 	Terms(r *recipe.Recipe, outcomes, weights []float64) gp.Terms
 }
 
-// Terms implements Outcomes.
-func (l Likelihood) Terms(r *recipe.Recipe, outcomes, weights []float64) gp.Terms {
-	return linkOf(r, l).terms(labelsOf(outcomes), weights)
-}
-
 // NewTraining is what has to be known of rows whose terms the fit moves; of shards of so many rows, 0 for gp.ShardRows.
 func NewTraining(r *recipe.Recipe, of Outcomes, x *mat.Dense, outcomes, weights []float64, terms gp.Terms, size int, fingerprint string) *Training {
 	t := &Training{Recipe: r, Outcomes: of, Rows: len(outcomes), ShardRows: cmp.Or(size, gp.ShardRows), Fingerprint: fingerprint, terms: terms}
