@@ -138,6 +138,7 @@ func (d *Decide) under(spec *decision.Spec) (*Deciding, error) {
 
 // Counted and Count implement Parted.
 func (a *Deciding) Counted() any { return &a.Decided }
+
 func (a *Deciding) Count(others []byte) error {
 	var o Decided
 	err := json.Unmarshal(others, &o)
