@@ -215,14 +215,15 @@ func (w *watch) window(c *Cases, name string) Window {
 	out.Effective = effective(weights)
 	scale := w.calibration.scale()
 	bias, unsure := w.bias(weights)
-	margin := w.margin(scale, w.error+unsure)
+	likely := shrunk(bias, unsure, biasScale*scale)
+	margin := max(w.margin(scale, 0), bias-likely+w.margin(0, w.error+unsure))
 	gradient := make([]float64, cal.parameters())
 	chance, known, comparable, realised, lowest, highest := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 	for i := range c.Len() {
 		mean, variance := cal.estimate(c.Decisions, i, gradient, 1/n)
 		least, most := c.Bounds(i)
 		chance += variance / (n * n)
-		mean += w.level + bias
+		mean += w.level + likely
 		out.Expected += c.Expected(i) / n
 		out.Estimated += mean / n
 		lowest, highest = lowest+least/n, highest+most/n
@@ -235,9 +236,10 @@ func (w *watch) window(c *Cases, name string) Window {
 		known, comparable, realised = known+1, comparable+mean, realised+cost
 	}
 	out.EvidenceInputs, out.EvidenceOutcomes = w.inputs.value(), w.outcomes.value()
-	out.Estimated = max(lowest, min(highest, out.Estimated))
+	centre := out.Estimated + bias - likely
 	wide := normal.Quantile(1-w.opt.Level/2) * math.Sqrt(w.alike*chance+unsure+cal.variance(gradient))
-	out.Low, out.High = max(out.Estimated-wide, lowest), min(out.Estimated+wide, highest)
+	out.Estimated = max(lowest, min(highest, out.Estimated))
+	out.Low, out.High = max(min(centre-wide, out.Estimated), lowest), min(max(centre+wide, out.Estimated), highest)
 	if known > 0 {
 		out.Known = int(known)
 		realised, comparable = realised/known, comparable/known
@@ -249,10 +251,10 @@ func (w *watch) window(c *Cases, name string) Window {
 	return out
 }
 
-// bias is by how much cases like those of the window cost more than estimated, and its variance: the mean of residuals,
-// weighted, which is known as well as there are reference cases like them; and a prior, as probabilities are mostly as
-// well calibrated for some cases as for all, and far from it where they are not. The variance is at least that of the
-// mean of residuals, so that intervals do not rest on the prior.
+// bias is by how much cases like those of the window cost more than estimated, the mean of residuals, weighted; and its
+// variance. Estimates have what of it is likely, as probabilities are mostly as well calibrated for some cases as for all,
+// and far from it where they are not. Intervals and the limits of alarms have all of it: they hold whatever the bias is,
+// and those around the estimate would not where it is two or three standard errors, of which most is left out.
 func (w *watch) bias(weights []float64) (mean, variance float64) {
 	n, squares := float64(len(weights)), 0.0
 	for i, r := range w.residuals { // which average zero
@@ -263,9 +265,7 @@ func (w *watch) bias(weights []float64) (mean, variance float64) {
 		d := (weights[i] - 1) * r / n
 		variance += d * d
 	}
-	variance = max(variance, squares*(1/effective(weights)-1/n))
-	mean, left := shrunk(mean, variance, biasScale*w.calibration.scale())
-	return mean, max(variance, left)
+	return mean, max(variance, squares*(1/effective(weights)-1/n))
 }
 
 // alike is by how much the variance of a mean of cases that follow each other is larger than that of cases which have
@@ -288,26 +288,23 @@ func alike(residuals []float64) float64 {
 	return max(1, between/within)
 }
 
-// shrunk is the posterior mean and variance of what has been measured with a variance, and before that is
+// shrunk is the posterior mean of what has been measured with a variance, and before that is
 // N(0, λ²·scale²) with a half-Cauchy λ (Carvalho, Polson and Scott 2010).
-func shrunk(measured, variance, scale float64) (mean, left float64) {
+func shrunk(measured, variance, scale float64) float64 {
 	if !(variance > 0) || !(scale > 0) {
-		return measured, 0
+		return measured
 	}
 	const points = 200
-	total, square := 0.0, 0.0
+	total, share := 0.0, 0.0
 	for k := range points {
 		lambda := math.Tan((float64(k) + 0.5) * math.Pi / (2 * points))
 		prior := lambda * lambda * scale * scale
 		all := prior + variance
-		share := prior / all
 		density := math.Exp(-measured*measured/(2*all)) / math.Sqrt(all)
 		total += density
-		mean += density * share * measured
-		square += density * (share*variance + share*share*measured*measured)
+		share += density * prior / all
 	}
-	mean /= total
-	return mean, square/total - mean*mean
+	return measured * share / total
 }
 
 func dot(a, b []float64) (sum float64) {
