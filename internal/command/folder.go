@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -164,13 +165,14 @@ func (f *resultFolder) resume(settings any) ([][]byte, error) {
 }
 
 func (f *resultFolder) parts() (parts [][]byte, err error) {
-	names, err := filepath.Glob(filepath.Join(f.path, folderProgress, "part-*.json"))
+	folder := os.DirFS(f.path)
+	names, err := fs.Glob(folder, folderProgress+"/part-*.json")
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
 		// What cannot be read is computed again.
-		if b, err := os.ReadFile(name); err == nil {
+		if b, err := fs.ReadFile(folder, name); err == nil {
 			parts = append(parts, b)
 		}
 	}

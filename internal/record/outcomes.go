@@ -88,11 +88,11 @@ func (r *Recorder) retain() error {
 		return nil
 	}
 	limit := time.Now().Add(-r.config.Keep)
-	files, err := filepath.Glob(filepath.Join(r.config.Dir, "*", "decisions-*.parquet"))
+	files, err := r.files("decisions-*.parquet")
 	if err != nil {
 		return err
 	}
-	damaged, err := filepath.Glob(filepath.Join(r.config.Dir, "*", "_damaged-*"+journalExtension))
+	damaged, err := r.files("_damaged-*" + journalExtension)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (r *Recorder) retain() error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept, err := filepath.Glob(filepath.Join(r.config.Dir, "*", outcomesFile))
+	kept, err := r.files(outcomesFile)
 	for _, path := range kept {
 		model := filepath.Base(filepath.Dir(path))
 		if f := r.outcomes[model]; f != nil {

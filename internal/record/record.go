@@ -15,6 +15,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -195,14 +196,14 @@ func (r *Recorder) start(work, instead func()) {
 // finish makes Parquet files of the journals of an earlier process, and removes what it had begun to write and what
 // is old.
 func (r *Recorder) finish() error {
-	begun, err := filepath.Glob(filepath.Join(r.config.Dir, "*", unfinished))
+	begun, err := r.files(unfinished)
 	for _, path := range begun {
 		err = errors.Join(err, os.Remove(path))
 	}
 	if err != nil {
 		return err
 	}
-	left, err := filepath.Glob(filepath.Join(r.config.Dir, "*", "_journal-*"+journalExtension))
+	left, err := r.files("_journal-*" + journalExtension)
 	if err != nil {
 		return err
 	}
@@ -212,6 +213,15 @@ func (r *Recorder) finish() error {
 		}
 	}
 	return r.retain()
+}
+
+// files are those of all models whose names match a pattern, whatever the name of the folder has in it.
+func (r *Recorder) files(pattern string) ([]string, error) {
+	found, err := fs.Glob(os.DirFS(r.config.Dir), "*/"+pattern)
+	for i, name := range found {
+		found[i] = filepath.Join(r.config.Dir, name)
+	}
+	return found, err
 }
 
 // compactAll makes Parquet files of journals as they become full.
