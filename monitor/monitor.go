@@ -67,6 +67,8 @@ type Result struct {
 	Reference Reference `json:"reference"`
 	Windows   []Window  `json:"windows"`
 	Alarms    []Alarm   `json:"alarms"`
+	// Strangers is how many outcomes of another table are of no case.
+	Strangers int `json:"outcomes_of_no_case,omitempty"`
 }
 
 // Reference is what decisions on cases that the model was not fitted to cost.

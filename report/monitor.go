@@ -104,6 +104,9 @@ func (r *Monitor) table() *Table {
 	if quality != nil {
 		t.Notes = append(t.Notes, Note{Text: quality.note})
 	}
+	if r.Strangers > 0 {
+		t.Notes = append(t.Notes, Note{Text: fmt.Sprintf("%s of the outcomes are of no case in %s, by their identifiers.", Count(r.Strangers), r.Data)})
+	}
 	return t
 }
 

@@ -84,7 +84,7 @@ func (q *Monitor) Of(ctx context.Context, m Loaded, t, outcomes, reference *tabl
 		return nil, err
 	}
 	t = t.Subset(order)
-	known, err := q.outcomes(m, t, outcomes)
+	known, strangers, err := q.outcomes(m, t, outcomes)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +103,7 @@ func (q *Monitor) Of(ctx context.Context, m Loaded, t, outcomes, reference *tabl
 	if err != nil {
 		return nil, &lossep.InputError{What: "reference", Msg: err.Error(), Err: err}
 	}
+	found.Strangers = strangers
 	return found, nil
 }
 
@@ -237,30 +238,31 @@ func (q *Monitor) spans(t *table.Table) (order []int, spans []monitor.Span, err 
 	return order, spans, nil
 }
 
-// outcomes are those of the cases, NaN where one is not known.
-func (q *Monitor) outcomes(m Loaded, t, later *table.Table) ([]float64, error) {
+// outcomes are those of the cases, NaN where one is not known, and how many are of no case of the table.
+func (q *Monitor) outcomes(m Loaded, t, later *table.Table) (all []float64, strangers int, err error) {
 	r := m.Recipe()
 	if later == nil {
 		if _, err := t.Column(r.Target.Column); err != nil && !r.Target.Condition {
-			return slices.Repeat([]float64{math.NaN()}, t.Len()), nil
+			return slices.Repeat([]float64{math.NaN()}, t.Len()), 0, nil
 		}
-		return m.outcomes(t)
+		all, err = m.outcomes(t)
+		return all, 0, err
 	}
 	id := cmp.Or(q.ID, r.NameOf(recipe.Identity))
 	if id == "" {
-		return nil, optionError("id", "outcomes of another table are found by the column that names cases; give it by {id=COLUMN}. %s", shared(t, later))
+		return nil, 0, optionError("id", "outcomes of another table are found by the column that names cases; give it by {id=COLUMN}. %s", shared(t, later))
 	}
 	names, err := t.Texts(id)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	known, err := later.Texts(id)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	outcomes, err := m.outcomes(later)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	of := make(map[string]float64)
 	for i, y := range outcomes {
@@ -272,13 +274,14 @@ func (q *Monitor) outcomes(m Loaded, t, later *table.Table) ([]float64, error) {
 	for i, name := range names {
 		last[name] = i
 	}
-	all := slices.Repeat([]float64{math.NaN()}, len(names))
+	all = slices.Repeat([]float64{math.NaN()}, len(names))
 	for name, i := range last {
 		if y, is := of[name]; is && name != "" {
 			all[i] = y
+			delete(of, name)
 		}
 	}
-	return all, nil
+	return all, len(of), nil
 }
 
 // shared says which columns two tables share.
