@@ -61,9 +61,9 @@ func (r *Recorder) Outcomes(model, target string, all []Outcome) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	if err != nil { // such as a full disk: the next begins by taking away a line that is not whole
+	if err != nil { // such as a full disk: a line that is not whole is taken away, for whoever reads the file meanwhile
 		delete(r.outcomes, model)
-		err = errors.Join(err, f.Close())
+		err = errors.Join(err, f.Close(), endLine(f.Name()))
 	}
 	return err
 }

@@ -361,6 +361,9 @@ func TestOutcomesAfterAFailure(t *testing.T) {
 	if post("second") == nil {
 		t.Fatal("it is written to a file that is closed")
 	}
+	if text, err := os.ReadFile(filepath.Join(dir, "m", outcomesFile)); err != nil || !strings.HasSuffix(string(text), "}\n") {
+		t.Errorf("whoever reads the file meanwhile finds %q, %v", text, err)
+	}
 	if err := post("third"); err != nil {
 		t.Fatal(err)
 	}
