@@ -35,6 +35,9 @@ func NewAccount(s decision.Stake, d Distribution, outcome float64) Account {
 
 // Accounts decide the rows of a table, whose outcomes are given, by the costs of the model.
 func (m *Model) Accounts(ctx context.Context, t *table.Table, outcomes []float64) (*mat.Dense, []Account, error) {
+	if err := m.refuseKnown("table"); err != nil {
+		return nil, nil, err
+	}
 	x, _, err := m.Recipe().Apply(t)
 	if err != nil {
 		return nil, nil, err
@@ -70,6 +73,9 @@ func (m *Model) Accounts(ctx context.Context, t *table.Table, outcomes []float64
 // LeftOut are the training rows, each decided without it. A model that does not keep its rows, or has no posterior without
 // some of them, has an *lossep.InputError.
 func (m *Model) LeftOut(ctx context.Context) (*mat.Dense, []Account, error) {
+	if err := m.refuseKnown("reference"); err != nil {
+		return nil, nil, err
+	}
 	if m.x == nil {
 		return nil, nil, inputf("reference", "a model of %d rows does not keep them; give cases that it was not fitted to, with their outcomes", m.summary.Rows)
 	}

@@ -194,6 +194,9 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 	} else if err != nil {
 		return err
 	}
+	if all, err = p.allMeasured(all, test); err != nil {
+		return err
+	}
 	a.models = append(a.models, AuditedModel{m.summary.Rows, m.shape.Transform.String() + ", with " + m.noise(), m.recipe.NameEntries(m.Kernel()), m.summary.LogEvidence, m.Warnings()})
 	at := len(a.cases)
 	var constants [len(scoredLevels)]float64
@@ -217,7 +220,7 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 	if err := a.baselines(p, stakes, all, test, y); err != nil {
 		return err
 	}
-	if err := a.others(ctx, p, m, x, stakes, y); err != nil {
+	if err := a.others(ctx, p, m, x, test, stakes, y); err != nil {
 		return err
 	}
 	for _, name := range a.opt.Predictions {
@@ -234,7 +237,7 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 }
 
 // others decides by the other methods.
-func (a *auditing) others(ctx context.Context, p *Problem, m *Model, x *mat.Dense, stakes []decision.Stake, y []float64) error {
+func (a *auditing) others(ctx context.Context, p *Problem, m *Model, x *mat.Dense, test *table.Table, stakes []decision.Stake, y []float64) error {
 	for _, method := range a.opt.Methods {
 		if method == m.Method() {
 			continue
@@ -244,6 +247,9 @@ func (a *auditing) others(ctx context.Context, p *Problem, m *Model, x *mat.Dens
 			return err
 		}
 		all, err := other.Predict(x)
+		if err == nil {
+			all, err = p.allMeasured(all, test)
+		}
 		if err != nil {
 			return err
 		}

@@ -43,6 +43,9 @@ func families(t *Transform) []Family {
 
 // family is that of a name and a transformation, nil if there is none.
 func (s *Shape) family() Family {
+	if s.Noise == knownName && s.Transform.plain() {
+		return knownNoise{}
+	}
 	for _, f := range families(&s.Transform) {
 		if f.Name() == s.Noise {
 			return f
@@ -147,15 +150,23 @@ type terms struct {
 	weights []float64 // nil if each counts once
 	family  Family
 	logs    []float64 // that the family was tuned to last
+	known   []float64 // variances of noise that is known, nil if it is the family's
 }
 
 func (t *terms) Len() int                    { return len(t.y) }
-func (t *terms) Term(i int) factor.Factor    { return t.family.Term(t.y[i]) }
 func (t *terms) Hyperpriors() []kernel.Prior { return t.family.Priors() }
 func (t *terms) Tuned() []float64            { return t.logs }
 func (t *terms) Fork() gp.TunedTerms         { c := *t; return &c }
 func (t *terms) Tune(logs []float64) {
 	t.logs, t.family = slices.Clone(logs), t.family.With(logs)
+}
+
+// Term is the factor of a row.
+func (t *terms) Term(i int) factor.Factor {
+	if t.known != nil {
+		return factor.Gaussian{Y: t.y[i], Variance: t.known[i]}
+	}
+	return t.family.Term(t.y[i])
 }
 
 // Count implements pass.Counter.

@@ -27,6 +27,7 @@ type Problem struct {
 	X       *mat.Dense
 	Values  []float64
 	Weights []float64 // nil if each counts once
+	known   []float64 // standard deviations of noise, nil if it is learnt
 	Costs   *decision.NumberCosts
 	Notes   []string
 	// Findings are the notes about the table as values, with the options that settle each.
@@ -88,6 +89,9 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	}
 	if o.Data.Count && o.Recipe == nil && many(p.Values) {
 		return nil, &table.Error{File: t.Name(), ColumnName: p.Recipe.Target.Column, Msg: fmt.Sprintf("more than half of the counts are above %d", mostCount), Fix: "fit them as amounts, which is as good", Ways: []table.Way{{Option: table.WayOutcome, Value: "number"}}}
+	}
+	if err := p.readKnown(t); err != nil {
+		return nil, err
 	}
 	if err := p.splitKernel(); err != nil {
 		return nil, err
@@ -258,7 +262,7 @@ func (p *Problem) fit(ctx context.Context, shape Shape, family Family, tried []S
 		x: p.X, values: p.Values, weights: p.Weights, examples: p.examples,
 		summary: Summary{Version: lossep.Version, Rows: p.Len(), Seed: p.opt.Seed, Shapes: tried, Method: p.method()},
 	}
-	of := &terms{y: shape.Transform.all(p.Values), weights: p.Weights, family: family}
+	of := (&terms{y: shape.Transform.all(p.Values), weights: p.Weights, family: family}).withKnown(p.known, shape.Transform.Scale)
 	var err error
 	if p.opt.Induces(p.Len()) {
 		err = p.induced(ctx, m, of)
@@ -304,7 +308,7 @@ func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
 		if err != nil {
 			return err
 		}
-		again := &terms{y: of.y, weights: of.weights, family: of.family}
+		again := &terms{y: of.y, weights: of.weights, family: of.family, known: of.known}
 		o := search.Options{Seed: p.opt.Seed, Shrinkage: c.Shrinkage, Restarts: p.opt.Restarts, Progress: func(e search.Evaluation) {
 			p.tell(fmt.Sprintf("searching for the kernel with %d rows", e.Cases), e.Number, e.LogPosterior)
 		}}

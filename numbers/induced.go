@@ -158,7 +158,7 @@ func (p *Problem) leaveOneOut(m *Model, left []gauss.Scalar) error {
 		if !c.Proper() {
 			return nil
 		}
-		d := m.predictAt(p.X.RawRowView(i), c.Mean(), c.Variance())
+		d := measured(m.predictAt(p.X.RawRowView(i), c.Mean(), c.Variance()), p.known, i)
 		w := 1.0
 		if p.Weights != nil {
 			w = p.Weights[i]

@@ -278,7 +278,7 @@ func (m *Model) Results() []string {
 
 // noise is the family in units of the transformed outcome.
 func (m *Model) noise() string {
-	if m.Counts() {
+	if m.Counts() || m.shape.Noise == knownName {
 		return m.family.String()
 	}
 	return m.family.String() + fmt.Sprintf(" (times %.4g, the scale of the transformed outcome)", m.shape.Transform.Scale)

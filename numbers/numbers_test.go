@@ -62,24 +62,29 @@ func fitBy(t testing.TB, data *table.Table, o lossep.Options, costs string) (*nu
 }
 
 // regression is the mean and the standard deviation that exact regression by a model's hyperparameters predicts at the rows of
-// at: those of N(k(K + Σ)⁻¹y, k(x,x) + σ² − k(K + Σ)⁻¹k), Σ being σ² over the weights of the rows, nil if each counts once.
+// at: those of N(k(K + Σ)⁻¹y, k(x,x) + σ² − k(K + Σ)⁻¹k), Σ being σ² over the weights of the rows, nil if each counts once. Of noise
+// that is known, weights are precisions, and what is predicted has no σ².
 func regression(t *testing.T, m *numbers.Model, x *mat.Dense, values, weights []float64, at *mat.Dense) (means, deviations []float64) {
 	t.Helper()
 	shape := m.Shape()
-	if shape.Noise != "normal" || shape.Transform.Name != "none" {
+	noise, unit := 0.0, math.Pow(shape.Transform.Scale, -2)
+	if shape.Noise == "normal" {
+		noise = math.Exp(m.Noise()[0])
+		unit = noise
+	}
+	if shape.Noise != "normal" && shape.Noise != "known" || shape.Transform.Name != "none" {
 		t.Fatalf("%+v is chosen for normal noise", shape)
 	}
 	k, err := kernel.ParseColumns(m.Kernel(), kernel.Columns{Numbers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	noise := math.Exp(m.Noise()[0])
 	var gram mat.SymDense
 	k.Gram(&gram, x)
 	n := len(values)
 	z := mat.NewVecDense(n, nil)
 	for i := range n {
-		own := noise
+		own := unit
 		if weights != nil {
 			own /= weights[i]
 		}

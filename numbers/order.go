@@ -32,6 +32,7 @@ func (p *Problem) arrange(t *table.Table) {
 	}
 	p.at = func(i int) *table.Error { return t.Place(order[i]) }
 	p.X, p.Values, p.Weights = gp.RowsOf(p.X, order), indices.Take(p.Values, order), indices.Take(p.Weights, order)
+	p.known = indices.Take(p.known, order)
 	p.kept = p.kept.Some(order)
 	if len(p.stakes) > 1 {
 		p.stakes = indices.Take(p.stakes, order)

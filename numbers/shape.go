@@ -43,6 +43,9 @@ func (p *Problem) transforms() []Transform {
 // shape chooses the transformation and the noise: by the evidence of one simple kernel or, where effects are to be chosen, by
 // how probable rows that are left out are under effects alone.
 func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err error) {
+	if p.known != nil {
+		return p.knownShape(), nil, nil
+	}
 	if p.opt.Induces(p.Len()) && p.effects.Auto() {
 		return p.shapeOfEffects(ctx)
 	}

@@ -20,6 +20,9 @@ import (
 // Update is the model with further rows; see lossep.Model.Update. The transformation of the outcome and its noise stay as well,
 // unless the kernel is searched for again: then the hyperparameters of the noise are found with it.
 func (m *Model) Update(ctx context.Context, more *table.Table, o lossep.UpdateOptions) (*Model, error) {
+	if err := m.refuseKnown("update"); err != nil {
+		return nil, err
+	}
 	var joining *Problem
 	c, err := lossep.NewChange(m.training(), m.recipe, m.summary.Updates, more, o, func(t *table.Table) (lossep.TrainingRows[float64], error) {
 		p, err := m.encoded(t)

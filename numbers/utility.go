@@ -15,6 +15,7 @@ import (
 type utility struct {
 	family    Family
 	transform *Transform
+	known     []float64        // standard deviation of noise at each point, nil if it is the family's
 	stakes    []decision.Stake // of each point, or one for all
 	weights   []float64        // of points, adding up to one; nil if all are the same
 	ceiling   float64          // that costs are taken from: more than those expected
@@ -31,14 +32,14 @@ const ceilingTimes = 1.5
 // newUtility is the utility of acting at points whose values are N(m_j, v_j) by what is known so far. The ceiling is so
 // many times the largest cost that the best action is expected to have at one of them. Actions that are not whole are a
 // millionth of their range apart, and may be as far again beyond it.
-func newUtility(f Family, t *Transform, stakes []decision.Stake, times float64, m, v []float64) *utility {
-	u := &utility{family: f, transform: t, stakes: stakes, noise: 1 / f.Largest()}
+func newUtility(f Family, t *Transform, known []float64, stakes []decision.Stake, times float64, m, v []float64) *utility {
+	u := &utility{family: f, transform: t, known: known, stakes: stakes, noise: 1 / f.Largest()}
 	if t.Name == "count" {
 		u.noise *= largestCount // of Poisson counts: one over their mean
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for j := range m {
-		c := u.stake(j).Choose(u.at(m[j], v[j]))
+		c := u.stake(j).Choose(u.at(j, m[j], v[j]))
 		lo, hi = min(lo, c.Action), max(hi, c.Action)
 		u.ceiling = max(u.ceiling, times*c.Expected)
 	}
@@ -51,15 +52,18 @@ func newUtility(f Family, t *Transform, stakes []decision.Stake, times float64, 
 	return u
 }
 
-func (u *utility) at(m, v float64) Distribution { return u.family.Predict(m, v, u.transform) }
-func (u *utility) stake(j int) decision.Stake   { return u.stakes[j%len(u.stakes)] }
-func (u *utility) action(code int) float64      { return u.lowest + float64(code)*u.unit }
-func (u *utility) code(action float64) int      { return int(max(0, math.Round((action-u.lowest)/u.unit))) }
+func (u *utility) at(j int, m, v float64) Distribution {
+	return measured(u.family.Predict(m, v, u.transform), u.known, j)
+}
+
+func (u *utility) stake(j int) decision.Stake { return u.stakes[j%len(u.stakes)] }
+func (u *utility) action(code int) float64    { return u.lowest + float64(code)*u.unit }
+func (u *utility) code(action float64) int    { return int(max(0, math.Round((action-u.lowest)/u.unit))) }
 
 // Select implements factor.Utility. An action that is the next one is as good as the best.
 func (u *utility) Select(actions []int, m, v []float64) {
 	for j, before := range actions {
-		code := u.code(u.stake(j).Best(u.at(m[j], v[j])))
+		code := u.code(u.stake(j).Best(u.at(j, m[j], v[j])))
 		if before < 0 || code > before+u.alike || code < before-u.alike {
 			actions[j] = code
 		}
@@ -76,7 +80,7 @@ func (u *utility) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
 			w = u.weights[j]
 		}
 		h := 3e-3 * math.Sqrt(min(1, v[j]+u.noise))
-		below, here, above := s.Expected(a, u.at(m[j]-h, v[j])), s.Expected(a, u.at(m[j], v[j])), s.Expected(a, u.at(m[j]+h, v[j]))
+		below, here, above := s.Expected(a, u.at(j, m[j]-h, v[j])), s.Expected(a, u.at(j, m[j], v[j])), s.Expected(a, u.at(j, m[j]+h, v[j]))
 		z += w * (u.ceiling - here)
 		d1[j], d2[j] = w*(below-above)/(2*h), w*(2*here-below-above)/(h*h)
 	}

@@ -34,6 +34,8 @@ type Options struct {
 	Number bool
 	// Count says that it is a count, too: a whole number from 0 on.
 	Count bool
+	// NoiseSD is the column with the standard deviation of the noise of an outcome that is a number, if it is known.
+	NoiseSD string
 	// Grading says whether outcomes are grades, which have an order.
 	Grading Grading
 

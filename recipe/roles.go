@@ -65,6 +65,12 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 	for _, ref := range o.Drop {
 		f.find(ref, func(j int) { r.dropped[j] = "excluded by an option" })
 	}
+	f.find(o.NoiseSD, func(j int) {
+		r.dropped[j] = "standard deviation of the noise"
+		if j == r.target || j == r.weights || j == r.id || j == r.groups {
+			f.err = t.ColumnPlace(j).Say("give it one part only", "the column is the standard deviation of the noise, and has another part, too")
+		}
+	})
 	if r.groups >= 0 {
 		r.dropped[r.groups] = "grouping column"
 	}

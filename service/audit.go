@@ -86,7 +86,7 @@ func measured(o *Option) *Option {
 // OfNumbers tells whether the outcome is a number, by the option or by the costs, and refuses options
 // that are for categories then.
 func (a *Audit) OfNumbers(u *Costs, costs *decision.NumberCosts) (bool, error) {
-	is := costs != nil || a.Outcome.Numeric()
+	is := costs != nil || a.Outcome.Numeric() || a.Rows.Data.NoiseSD != ""
 	if !is {
 		return false, a.Options.refuse("it is for outcomes that are numbers; give {outcome=number} or costs such as {cost=under=15,over=5}", "prediction")
 	}

@@ -67,10 +67,16 @@ func (f *Fit) IsNumber(t *table.Table, u *Costs, costs *decision.NumberCosts) (i
 		return false, "", optionError("outcome", "the costs are those of numbers; give costs of categories, or {outcome=number}")
 	case f.Outcome.Numeric() && costs == nil && u.given():
 		return false, "", optionError("outcome", "the costs are those of categories; give costs of numbers, such as {cost=under=15,over=5}")
+	case f.Outcome == Count && f.Rows.Data.NoiseSD != "":
+		return false, "", optionError("noise-sd", "counts have no noise of a given standard deviation; give {outcome=number}")
 	case f.Outcome.Numeric():
 		return true, "", nil
+	case f.Rows.Data.NoiseSD != "" && (f.Outcome == Categories || f.Outcome == Ordered || costs == nil && u.given()):
+		return false, "", optionError("noise-sd", "it is for outcomes that are numbers; leave it out, or give {outcome=number}")
 	case f.Outcome == Categories || f.Outcome == Ordered:
 		return false, "", nil
+	case f.Rows.Data.NoiseSD != "":
+		return true, "because the standard deviation of its noise is given", f.RefuseCodes(t)
 	case costs != nil:
 		return true, "because the costs are those of a numeric outcome", f.RefuseCodes(t)
 	case u.given():

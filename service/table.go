@@ -96,6 +96,7 @@ func (r *Rows) options() Options {
 		{Name: "missing", Group: Basics, Help: "missing values: impute (median or mode, with a missing indicator for columns that have missing values) or error", Value: choice[string]{to: &r.missing, of: []string{"impute", "error"}}},
 		{Name: "skip-unlabelled", Group: Columns, Help: "skip rows whose target is missing", Value: toggle{&r.SkipUnlabelled}},
 		{Name: "weights", Group: Columns, Help: "column of sample weights", Value: text{&o.Weights, "COLUMN"}},
+		{Name: "noise-sd", Group: Columns, Help: "column with the known standard deviation of the noise of an outcome that is a number, such as standard errors of studies (excluded from features); what is predicted is the outcome without noise", Value: text{&o.NoiseSD, "COLUMN"}},
 		{Name: "counts", Group: Columns, Help: "frequency column: each row counts this many times (excluded from features)", Value: text{&r.Counts, "COLUMN"}},
 		{Name: "groups", Group: Columns, Help: "grouping column, e.g. patient: groups are never split across folds and are the unit of resampling (excluded from features)", Value: text{&o.Groups, "COLUMN"}},
 		{Name: "score", Group: Columns, Help: "column with another model's probability of the positive class, predicted out of fold: the model corrects it (latent value = learned slope × Φ⁻¹(score) + Gaussian process)", Value: text{&o.Score, "COLUMN"}},

@@ -94,6 +94,9 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         ``"ep"``, ``"loss-ep"``, ``"vi"``, ``"loss-vi"`` or ``"laplace"``.
     inducing : int, "auto" or "none", optional
         Inducing points from which many rows are seen.
+    noise_sd : str, optional
+        Column of X with the known standard deviation of the noise of each outcome, as of standard errors of studies. What is
+        predicted and decided on is the outcome without noise.
     weights, groups, categorical, ordered, missing, missing_markers, scaling, standardize, drop, features, dates, max_rows
         As for ``LossepClassifier``.
     options : dict, optional
@@ -141,6 +144,7 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         method: str | None = None,
         inducing: int | str | None = None,
         weights: str | None = None,
+        noise_sd: str | None = None,
         groups: str | None = None,
         categorical: Sequence[str] | None = None,
         ordered: Mapping[str, Sequence[str]] | None = None,
@@ -162,6 +166,7 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         self.method = method
         self.inducing = inducing
         self.weights = weights
+        self.noise_sd = noise_sd
         self.groups = groups
         self.categorical = categorical
         self.ordered = ordered

@@ -22,6 +22,7 @@ _SAME = (
     "max_rows",
     "no_examples",
     "weights",
+    "noise_sd",
     "score",
     "groups",
     "use_cost_columns",
