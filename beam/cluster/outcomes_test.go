@@ -38,7 +38,7 @@ func TestOutcomesAreThoseOfOneProcess(t *testing.T) {
 	folder := outcomesOf(t, 9_000, 5_400, 12_000)
 	for _, c := range []struct{ more, said string }{
 		{"amount --cost under=3,over=1 --shard-rows 6600 --kernel rbf+linear+constant --method loss-ep", "normal noise"},
-		{"count --outcome count --weights weight --shard-rows 11000 --kernel linear+constant+effects(kind)+effects(a/16)", "negative binomial"},
+		{"count --outcome count --weights weight --shard-rows 11000 --kernel linear+constant+effects(kind)+effects(a/16)", "effects(a/16)"},
 		{"route --weights weight --shard-rows 11000 --kernel linear+constant+effects(kind)+effects(a/8) --method loss-ep", "effects(a/8)"},
 		{"grade --ordered grade=low,middle,high --shard-rows 9000 --kernel linear+constant", "low"},
 	} {
