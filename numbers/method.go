@@ -3,6 +3,7 @@ package numbers
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,7 +85,11 @@ func (p *Problem) apply(ctx context.Context, m *Model, process *gp.Process, of g
 			return nil, err
 		}
 	}
-	return d.Fit(ctx, model, methods.Options{Start: &ep.Sites, Draws: calibrationDraws, Seed: p.opt.Seed})
+	r, err := d.Fit(ctx, model, methods.Options{Start: &ep.Sites, Draws: calibrationDraws, Seed: p.opt.Seed})
+	if improper := new(infer.ImproperError); errors.As(err, &improper) {
+		return nil, inputf("method", "%s ends in no posterior of these rows (%v); use %s", d.Title, err, lossep.EP)
+	}
+	return r, err
 }
 
 // conclude runs the method, and makes the posterior of the model from what it finds.
