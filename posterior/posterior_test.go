@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/infer/corrected"
+	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/posterior"
 )
@@ -80,7 +81,7 @@ type made struct {
 func (p *problem) all(t *testing.T) map[string]made {
 	t.Helper()
 	two, model, r := p.full(t, false)
-	three, _, s := p.full(t, true)
+	three, more, s := p.full(t, true)
 	z := mat.DenseCopyOf(p.x.Slice(0, 5, 0, 2))
 	seen, err := gp.NewInducing(p.kernel, z)
 	if err != nil {
@@ -129,7 +130,62 @@ func (p *problem) all(t *testing.T) map[string]made {
 	of := all["full"].Posterior.(*posterior.Full)
 	all["refined"] = made{posterior.NewRefined(of, corrected.New(model, r, corrected.Factorised)), nil}
 	all["mixture"] = made{posterior.NewMixture([]float64{0.25, 0.75}, []posterior.Posterior{of, of}), nil}
+	all["drawn"] = made{posterior.NewDrawn(two, binary, draws(t, model, 500).Draws), nil}
+	all["drawn joint"] = made{posterior.NewDrawnJoint(three, largest, draws(t, more, 500).Draws), nil}
 	return all
+}
+
+func draws(t *testing.T, m *infer.Model, n int) *exact.Sampled {
+	t.Helper()
+	r, err := exact.Sampler{Draws: n, EvidencePoints: 1 << 13, Seed: 3}.Fit(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Probabilities by draws are ratios of evidence: of the rows with the outcome in a new case, over that of the rows.
+func TestDrawnProbabilities(t *testing.T) {
+	p := newProblem(t)
+	z := []float64{0.3, -0.8}
+	more := &problem{x: mat.NewDense(15, 2, append(slices.Clone(p.x.RawMatrix().Data), z...)), kernel: p.kernel}
+	for _, several := range []bool{false, true} {
+		process, model, _ := p.full(t, several)
+		r := draws(t, model, 4000)
+		number, drawn := 2, posterior.NewDrawn(process, posterior.Outcomes(decision.Probit()), r.Draws)
+		if several {
+			number, drawn = outcomes, posterior.NewDrawnJoint(process, posterior.Largest(outcomes), r.Draws)
+		}
+		at := mat.NewDense(1, 2, z)
+		got, errs := drawn.Probabilities(at)[0], make([]float64, number)
+		drawn.Given(at, func(_ int, p [][]float64) {
+			for y := range errs {
+				errs[y] = drawn.StdErr(p[y])
+			}
+		})
+		for y := range number {
+			more.two, more.three = append(slices.Clone(p.two), y), append(slices.Clone(p.three), y)
+			_, with, _ := more.full(t, several)
+			e := draws(t, with, 2)
+			want := math.Exp(e.LogEvidence - r.LogEvidence)
+			// Four standard errors of both.
+			if off := 4 * (errs[y] + want*(e.LogEvidenceError+r.LogEvidenceError)); !(math.Abs(got[y]-want) <= off && off < 0.05) {
+				t.Errorf("%d outcomes, %d: %v, want %v within %v", number, y, got[y], want, off)
+			}
+		}
+		if several {
+			continue
+		}
+		one := drawn.Predict(at)[0]
+		sum, mean, square := 0.0, 0.0, 0.0
+		for _, n := range one.Normals {
+			sum, mean, square = sum+n.Weight, mean+n.Weight*n.Mean, square+n.Weight*(n.Variance+n.Mean*n.Mean)
+		}
+		// The variance of draws is over one less than their number.
+		if v := square - mean*mean; math.Abs(sum-1) > 1e-12 || math.Abs(mean-one.Mean) > 1e-9 || math.Abs(v-one.Variance) > one.Variance/3000 {
+			t.Errorf("normals of weight %v, mean %v and variance %v stand for %v and %v", sum, mean, v, one.Mean, one.Variance)
+		}
+	}
 }
 
 // What holds for every posterior: probabilities are numbers that add up to one, and the same by
