@@ -151,7 +151,9 @@ func spared(without, with float64) float64 {
 // CheckAsk says, before any work, whether the model can answer under costs, as lossep.Model.CheckAsk does.
 func (m *Model) CheckAsk(ask lossep.Ask, costs *decision.NumberCosts) error {
 	if ask.Labels {
-		return inputf("labels", "what a label is worth is for models of two outcomes without inducing points, or of grades, and not of numbers")
+		if err := m.checkLabels(); err != nil {
+			return err
+		}
 	}
 	if len(ask.Columns) > 0 && m.x == nil {
 		return lossep.WithoutRows(m.summary.Rows)

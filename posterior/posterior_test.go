@@ -144,6 +144,76 @@ func draws(t *testing.T, m *infer.Model, n int) *exact.Sampled {
 	return r
 }
 
+// What an outcome makes known of other cases is the same of two outcomes by one function and by one for each.
+func TestBeliefs(t *testing.T) {
+	p := newProblem(t)
+	one, _, r := p.full(t, false)
+	full, err := posterior.NewFull(t.Context(), one, posterior.Outcomes(decision.Probit()), r.Sites.Terms, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := &gp.Outcomes{Of: p.two, Number: 2}
+	each, err := gp.NewOutcomes(p.kernel, p.x, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := infer.EP{}.Fit(t.Context(), each.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	joint, err := posterior.NewJoint(t.Context(), each, posterior.Largest(2), s.Sites.Terms, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(4, 2, []float64{0.1, -0.4, 2, 2, -1, 0.7, 0.1, -0.4})
+	a, b := full.Belief(x), joint.Belief(x)
+	for i := range 4 {
+		for j := -1; j < 4; j++ {
+			for y := range 2 {
+				got, want := make([]float64, 2), make([]float64, 2)
+				a.After(want, i, j, y)
+				b.After(got, i, j, y)
+				// Both have settled to 1e-6 or so, and probabilities of several have ten digits.
+				if !floats.EqualApprox(got, want, 1e-5) {
+					t.Errorf("case %d after outcome %d of case %d: %v, want %v", i, y, j, got, want)
+				}
+			}
+		}
+	}
+}
+
+// The derivatives of the logarithm of a probability are its differences.
+func TestDerivativesOfOutcomes(t *testing.T) {
+	l := posterior.Largest(3)
+	mean, cov := []float64{0.3, -0.5, 0.9}, mat.NewSymDense(3, []float64{1, 0.2, -0.3, 0.2, 0.5, 0.1, -0.3, 0.1, 2})
+	for y := range 3 {
+		logP := func(m []float64) float64 {
+			p, c := make([]float64, 3), mat.NewSymDense(3, nil)
+			c.CopySym(cov)
+			l.Joint(p, slices.Clone(m), c)
+			return math.Log(p[y])
+		}
+		grad, hess := l.Derivatives(y, mean, cov)
+		const step = 1e-4
+		for a := range 3 {
+			up, down := slices.Clone(mean), slices.Clone(mean)
+			up[a] += step
+			down[a] -= step
+			more, _ := l.Derivatives(y, up, cov)
+			less, _ := l.Derivatives(y, down, cov)
+			// Differences are right to the square of the step.
+			if want := (logP(up) - logP(down)) / (2 * step); math.Abs(grad[a]-want) > 1e-6 {
+				t.Errorf("slope of outcome %d in %d: %v, want %v", y, a, grad[a], want)
+			}
+			for b := range 3 {
+				if want := (more[b] - less[b]) / (2 * step); math.Abs(hess.At(a, b)-want) > 1e-6 {
+					t.Errorf("bend of outcome %d in %d and %d: %v, want %v", y, a, b, hess.At(a, b), want)
+				}
+			}
+		}
+	}
+}
+
 // Probabilities by draws are ratios of evidence: of the rows with the outcome in a new case, over that of the rows.
 func TestDrawnProbabilities(t *testing.T) {
 	p := newProblem(t)
