@@ -192,7 +192,7 @@ func (l *Learned) Adjust(probabilities, errors [][]float64) {
 		before := slices.Clone(p)
 		search.Temper(p, power)
 		shift(&l.problem.Recipe.Target, p)
-		// The log odds are multiplied, and something is added to them.
+		// The log odds are multiplied, and something is added to them; of more than two outcomes nearly so.
 		for y, q := range before {
 			if q > 0 && q < 1 {
 				errors[i][y] *= power * p[y] * (1 - p[y]) / (q * (1 - q))
