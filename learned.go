@@ -3,6 +3,7 @@ package lossep
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lossep/lossep/decision"
@@ -179,22 +180,23 @@ func (p *Problem) pointsOfUtility() (rows []int, tables []decision.Table, err er
 // method takes time in proportion to their number.
 const maxPoints = 1000
 
-// Adjust makes probabilities of the positive outcome, and their standard errors, those that
+// Adjust makes probabilities of the outcomes, and their standard errors, those that
 // decisions are made by: as sharp as rows left out ask for, and in the population that
 // decisions are for. The model's own are that already.
-func (l *Learned) Adjust(probabilities, errors []float64) {
+func (l *Learned) Adjust(probabilities, errors [][]float64) {
 	power := l.sharpness
 	if power == 0 {
 		power = 1
 	}
 	for i, p := range probabilities {
-		pair := []float64{1 - p, p}
-		search.Temper(pair, power)
-		shift(&l.problem.Recipe.Target, pair)
-		probabilities[i] = pair[1]
-		// The log odds are multiplied, and something is added to them.
-		if p > 0 && p < 1 {
-			errors[i] *= power * pair[0] * pair[1] / (p * (1 - p))
+		before := slices.Clone(p)
+		search.Temper(p, power)
+		shift(&l.problem.Recipe.Target, p)
+		// The log odds are multiplied, and something is added to them; of more than two outcomes nearly so.
+		for y, q := range before {
+			if q > 0 && q < 1 {
+				errors[i][y] *= power * p[y] * (1 - p[y]) / (q * (1 - q))
+			}
 		}
 	}
 }

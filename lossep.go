@@ -199,7 +199,7 @@ func (m *Model) WorthOf(ctx context.Context, x *mat.Dense, ask Ask, stakes ...de
 		return nil, err
 	}
 	if ask.Labels { // before the work
-		if err := checkLabelled(x); err != nil {
+		if err := m.checkLabelled(x); err != nil {
 			return nil, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
 	"github.com/lossep/lossep/table"
@@ -132,16 +133,17 @@ func TestAdjust(t *testing.T) {
 	for _, l := range []*Learned{of(1.5, 0), of(0, 0.05), of(1.5, 0.05)} {
 		for _, p := range []float64{0.01, 0.3, 0.5, 0.98} {
 			const h = 1e-6
-			at, errors := []float64{p - h, p, p + h}, []float64{1, 1, 1}
+			at, errors := [][]float64{{1 - p + h, p - h}, {1 - p, p}, {1 - p - h, p + h}}, posterior.Tuples(3, 2)
+			errors[1][1] = 1
 			l.Adjust(at, errors)
-			if want := (at[2] - at[0]) / (2 * h); math.Abs(errors[1]-want) > 1e-5*want {
-				t.Errorf("power %v: at %v the standard error is multiplied by %v, want %v", l.sharpness, p, errors[1], want)
+			if want := (at[2][1] - at[0][1]) / (2 * h); math.Abs(errors[1][1]-want) > 1e-5*want {
+				t.Errorf("power %v: at %v the standard error is multiplied by %v, want %v", l.sharpness, p, errors[1][1], want)
 			}
 		}
 	}
-	same, errors := []float64{0.3}, []float64{0.1}
+	same, errors := [][]float64{{0.7, 0.3}}, [][]float64{{0.1, 0.1}}
 	of(0, 0).Adjust(same, errors)
-	if same[0] != 0.3 || math.Abs(errors[0]-0.1) > 1e-16 {
+	if same[0][1] != 0.3 || math.Abs(errors[0][1]-0.1) > 1e-16 {
 		t.Errorf("without either: %v ± %v", same[0], errors[0])
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -135,8 +136,16 @@ func (m *Model) decideAll(ctx context.Context, x *mat.Dense, stakes []decision.S
 	return m.choose(probabilities, stakes), nil
 }
 
-// mostLabels is how many cases LabelWorth takes: time and memory grow with their square.
+// mostLabels is how many values of functions at cases LabelWorth takes: time and memory grow with their square.
 const mostLabels = 1000
+
+// mostLabelled is how many cases it takes.
+func (m *Model) mostLabelled() int {
+	if several(m.recipe) {
+		return mostLabels / len(m.recipe.Target.Outcomes)
+	}
+	return mostLabels
+}
 
 // LabelWorth is what the outcome of each of the cases would be worth to decisions on all of
 // them, if it were found out and learned from: by how much the expected cost per case would
@@ -146,13 +155,13 @@ const mostLabels = 1000
 // c_i(a_i' | y)) with a_i the action now and a_i' the best one after the label y. The
 // posterior with one more outcome is found by one step of expectation propagation from the
 // one that there is; the kernel stays. An *InputError says that there are too many
-// cases, or that the model has inducing points or more than two outcomes.
+// cases, or that the model has inducing points.
 func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, error) {
 	n, _ := x.Dims()
 	if err := m.checkAsk(Ask{Labels: true}); err != nil {
 		return nil, err
 	}
-	if err := checkLabelled(x); err != nil {
+	if err := m.checkLabelled(x); err != nil {
 		return nil, err
 	}
 	if err := m.checkFeatures(x); err != nil {
@@ -160,69 +169,47 @@ func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, 
 	}
 	stakes = m.orOwn(stakes)
 	beliefs := m.beliefs(x)
-	// The probabilities of the outcomes at i, after the label y at j, or as they are.
 	outcomes := len(m.recipe.Target.Outcomes)
-	all, part := make([]float64, outcomes), make([]float64, outcomes)
-	at := func(i, j, y int) []float64 {
-		clear(all)
-		for k := range beliefs {
-			b := &beliefs[k]
-			mean, variance := b.mean[i], b.cov.At(i, i)
-			if j >= 0 {
-				c := b.cov.At(i, j)
-				mean += c * b.slope[y][j]
-				variance = max(0, variance+c*c*b.bend[y][j])
-			}
-			b.likelihood.Gaussian(part, mean, variance)
-			floats.AddScaled(all, b.weight, part)
+	// after writes the probabilities of the outcomes at i after the label y at j, or as they are.
+	after := func(p, part []float64, i, j, y int) {
+		clear(p)
+		for _, b := range beliefs {
+			b.After(part, i, j, y)
+			floats.AddScaled(p, b.weight, part)
 		}
-		m.adjust(all)
-		return all
+		m.adjust(p)
 	}
-	now := make([]int, n)
-	for i := range n {
-		p := at(i, -1, 0)
-		if p[0] != p[0] {
+	now, before := make([]int, n), posterior.Tuples(n, outcomes)
+	for i, p := range before {
+		if after(p, make([]float64, outcomes), i, -1, 0); p[0] != p[0] {
 			return nil, m.far(x, i)
 		}
 		now[i] = stakes[i%len(stakes)].Best(p, -1)
 	}
 	out := make([]float64, n)
-	for j := range n {
-		for y, p := range slices.Clone(at(j, -1, 0)) {
+	tasks.For(n, func(j int) {
+		q, part := make([]float64, outcomes), make([]float64, outcomes)
+		for y, p := range before[j] {
 			for i := range n {
-				s, q := stakes[i%len(stakes)], at(i, j, y)
+				s := stakes[i%len(stakes)]
+				after(q, part, i, j, y)
 				out[j] += p * gain(s, s.Expected(now[i], q), s.Expected(s.Best(q, -1), q)) / float64(n)
 			}
 		}
-	}
+	})
 	return out, nil
 }
 
-// belief is what a Gaussian posterior says of the latent values at some cases, and how a
-// label at each of them would move it.
+// belief is that of a part of the model's posterior.
 type belief struct {
-	weight      float64
-	mean        []float64
-	cov         *mat.SymDense
-	slope, bend [][]float64 // of log E t at each case, by outcome
-	likelihood  posterior.One
+	weight float64
+	posterior.Belief
 }
 
-// beliefs are those of the parts of the model's posterior; nil where they are not to be had.
+// beliefs are those of the parts of the model's posterior.
 func (m *Model) beliefs(x *mat.Dense) (all []belief) {
-	n, _ := x.Dims()
-	outcomes := len(m.recipe.Target.Outcomes)
 	for _, part := range posterior.Parts(m.opinions[0].Posterior) {
-		of := part.Posterior.(posterior.Believer)
-		b := belief{weight: part.Weight, likelihood: of.Likelihood(), slope: posterior.Tuples(outcomes, n), bend: posterior.Tuples(outcomes, n)}
-		b.mean, b.cov = of.Belief(x)
-		for y := range outcomes {
-			for i := range n {
-				_, b.slope[y][i], b.bend[y][i] = b.likelihood.Log(y, b.mean[i], b.cov.At(i, i))
-			}
-		}
-		all = append(all, b)
+		all = append(all, belief{part.Weight, part.Posterior.(posterior.Believer).Belief(x)})
 	}
 	return all
 }
@@ -256,7 +243,7 @@ func (m *Model) checkAsk(ask Ask) error {
 		}
 	}
 	if _, ok := posterior.Parts(m.opinions[0].Posterior)[0].Posterior.(posterior.Believer); ask.Labels && !ok {
-		return inputf("labels", "what a label is worth is for models of two outcomes without inducing points, or of grades")
+		return inputf("labels", "what a label is worth is for models without inducing points")
 	}
 	return nil
 }
@@ -271,16 +258,21 @@ func (m *Model) WorthBytes(cases int, ask Ask) int64 {
 	}
 	if ask.Labels {
 		n, parts := int64(cases), int64(len(m.Components()))
+		if several(m.recipe) { // a value of each function, and a view for each pair of them in a row
+			each := int64(len(m.recipe.Target.Outcomes))
+			n *= each
+			bytes += 8 * n * int64(m.provenance.Rows) * (each - 2)
+		}
 		bytes += n * (8*int64(m.provenance.Rows) + row + 16*n + 8*n*parts)
 	}
 	return bytes
 }
 
 // checkLabelled refuses cases that LabelWorth has no answer for.
-func checkLabelled(x *mat.Dense) error {
+func (m *Model) checkLabelled(x *mat.Dense) error {
 	n, _ := x.Dims()
-	if n > mostLabels {
-		return inputf("labels", "%d cases are more than %d; give a sample of them", n, mostLabels)
+	if most := m.mostLabelled(); n > most {
+		return inputf("labels", "%d cases are more than %d; give a sample of them", n, most)
 	}
 	for i := range n {
 		if posterior.Unknown(x.RawRowView(i)) != nil {
@@ -304,7 +296,7 @@ func (m *Model) Worth(ctx context.Context, r *recipe.Reader, s *decision.Spec, a
 		size := blockRows
 		switch {
 		case ask.Labels:
-			size = mostLabels + 1
+			size = m.mostLabelled() + 1
 		case len(ask.Columns) > 0: // some milliseconds each
 			size = 2 * variantsAtOnce
 		}
@@ -313,8 +305,8 @@ func (m *Model) Worth(ctx context.Context, r *recipe.Reader, s *decision.Spec, a
 			var rows []WorthRow
 			switch {
 			case err != nil:
-			case ask.Labels && (!first || len(b.Rows) > mostLabels):
-				err = inputf("labels", "there are more than %d rows; give a sample of them", mostLabels)
+			case ask.Labels && (!first || len(b.Rows) > m.mostLabelled()):
+				err = inputf("labels", "there are more than %d rows; give a sample of them", m.mostLabelled())
 			default:
 				rows, err = m.worthOf(ctx, r, b, s, ask)
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
@@ -276,15 +277,50 @@ func TestOpenColumnInPopulation(t *testing.T) {
 // TestLabelWorth: against expectation propagation run again with every case and either
 // outcome added to the training rows.
 func TestLabelWorth(t *testing.T) {
-	o := autoOptions(t, EP)
-	o.Kernel = "rbf(variance=4, lengthscale=1) + constant"
-	o.Fixed = true
-	m, err := Fit(context.Background(), wideTable(t, 12, 0, 3), o)
+	for _, classes := range []int{2, 3} {
+		rows := func(n int, seed uint64) *table.Table { return wideTable(t, n, 0, seed) }
+		o := autoOptions(t, EP)
+		if classes == 3 {
+			rows = func(n int, seed uint64) *table.Table { return waveTable(t, n, seed) }
+			o.Data.Positive, o.Utility = "", nil
+		}
+		labelWorth(t, o, classes, rows)
+	}
+}
+
+// waveTable is rows of a number, and of three outcomes that a wave of it makes likely.
+func waveTable(t *testing.T, rows int, seed uint64) *table.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 31))
+	var b strings.Builder
+	b.WriteString("a,y\n")
+	for range rows {
+		a := 1.5 * rng.NormFloat64()
+		k := min(2, max(0, int(math.Floor(1.5+1.2*math.Sin(2*a)+0.4*rng.NormFloat64()))))
+		fmt.Fprintf(&b, "%.4f,%c\n", a, 'p'+rune(k))
+	}
+	read, err := table.Read(context.Background(), strings.NewReader(b.String()), "wave.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := m.recipeRows(t, wideTable(t, 10, 0, 4))
-	got, err := m.LabelWorth(x, decision.Stakes{Table: decision.Table{{0, 1}, {1, 0}}, Costs: true})
+	return read
+}
+
+func labelWorth(t *testing.T, o Options, classes int, rows func(n int, seed uint64) *table.Table) {
+	t.Helper()
+	o.Kernel = "rbf(variance=4, lengthscale=1) + constant"
+	o.Fixed = true
+	m, err := Fit(context.Background(), rows(12, 3), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := m.recipeRows(t, rows(10, 4))
+	wrong := make(decision.Table, classes)
+	for a := range wrong {
+		wrong[a] = slices.Repeat([]float64{1}, classes)
+		wrong[a][a] = 0
+	}
+	got, err := m.LabelWorth(x, decision.Stakes{Table: wrong, Costs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,11 +328,7 @@ func TestLabelWorth(t *testing.T) {
 	gains := func(m *Model) float64 {
 		sum := 0.0
 		for i, p := range m.predict(m.opinions[0], x) {
-			stays := p.Probabilities[0]
-			if before[i].Probabilities[1] <= before[i].Probabilities[0] {
-				stays = p.Probabilities[1]
-			}
-			sum += (stays - min(p.Probabilities[1], p.Probabilities[0])) / 10
+			sum += (slices.Max(p.Probabilities) - p.Probabilities[floats.MaxIdx(before[i].Probabilities)]) / 10
 		}
 		return sum
 	}
@@ -307,12 +339,13 @@ func TestLabelWorth(t *testing.T) {
 			more, inputs := *m, mat.NewDense(13, m.coding.Len(), nil)
 			inputs.Copy(m.x)
 			inputs.SetRow(12, x.RawRowView(j))
-			process, err := gp.New(m.Kernel(), inputs)
+			link := linkOf(m.recipe, m.likelihood)
+			of := gp.CasesOf(link.terms(append(slices.Clone(m.labels), y), nil))
+			process, err := of.Process(m.Kernel(), inputs, new(gp.Scratch))
 			if err != nil {
 				t.Fatal(err)
 			}
-			link := linkOf(m.recipe, m.likelihood)
-			r, err := infer.EP{}.Fit(context.Background(), gp.CasesOf(link.terms(append(slices.Clone(m.labels), y), nil)).Model(process))
+			r, err := infer.EP{}.Fit(context.Background(), of.Model(process))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -325,7 +358,7 @@ func TestLabelWorth(t *testing.T) {
 		}
 		// One step of expectation propagation is not its fixed point.
 		if math.Abs(got[j]-want) > 0.15*largest {
-			t.Errorf("case %d: worth %v, by refitting %v", j, got[j], want)
+			t.Errorf("%d outcomes, case %d: worth %v, by refitting %v", classes, j, got[j], want)
 		}
 	}
 	if largest < 1e-3 {

@@ -184,7 +184,6 @@ func (a *Audit) forSeveral(named bool) error {
 		return m == audited || !slices.Contains(lossep.MethodsForSeveral(), m)
 	})
 	a.opt.Fit.Method, a.opt.Methods = audited, append([]lossep.Method{audited}, others...)
-	a.opt.References = 0
 	return nil
 }
 

@@ -139,8 +139,10 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	for _, method := range a.opt.Methods {
 		steps = append(steps, func(ctx context.Context, f *Fold) error { return a.ask(ctx, f, l, method, string(method), x) })
 	}
-	switch {
+	switch why := a.unreachable(p, len(f.Rows)); {
 	case index >= a.opt.References:
+	case why != "":
+		f.Notes = append(f.Notes, "methods were not compared with the exact posterior: "+why)
 	case posterior.Gaps(x):
 		f.Notes = append(f.Notes, "methods were not compared with the exact posterior: some test rows lack a value of a column that all training rows have")
 	default:
@@ -153,9 +155,7 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 			return f.locate(err)
 		})
 	}
-	if !a.several() { // what columns do to one probability is of two outcomes
-		steps = append(steps, func(ctx context.Context, f *Fold) error { return f.locate(a.explain(ctx, f, ep, p, x)) })
-	}
+	steps = append(steps, func(ctx context.Context, f *Fold) error { return f.locate(a.explain(ctx, f, ep, p, x)) })
 	steps = append(steps, func(ctx context.Context, f *Fold) error { return a.probitRegression(ctx, f, o, train, x) })
 	return f, a.take(ctx, f, l.Inducing() == 0, steps)
 }

@@ -54,6 +54,8 @@ const (
 	permutations = 4
 	// importanceWork bounds the multiplications of all predictions of a fold: some seconds.
 	importanceWork = 1.5e10
+	// threeWork and severalWork are what probabilities of three outcomes, and of more, take beside it: up to a hundredth of a second.
+	threeWork, severalWork = 2e6, 2e7
 )
 
 // explain asks a model of a fold what columns are worth, if that is affordable.
@@ -64,6 +66,12 @@ func (a *Audit) explain(ctx context.Context, f *Fold, m *lossep.Model, problem *
 		views = i.Points
 	}
 	each := math.Pow(float64(views), 2)
+	if a.several() {
+		each = math.Pow(float64(views*lossep.ViewsOf(problem.Recipe)), 2) + threeWork
+		if len(a.outcomes()) > 3 {
+			each += severalWork
+		}
+	}
 	times := min(permutations, int(importanceWork/(each*float64(len(parts)*len(f.Rows)))))
 	if times == 0 {
 		f.Notes = append(f.Notes, "feature importance was not computed: too many features for the number of cases")
@@ -109,7 +117,7 @@ func (a *Audit) explain(ctx context.Context, f *Fold, m *lossep.Model, problem *
 	for k, i := range f.Rows {
 		f.Unpermuted[k] = a.realised(i, cheapest(a.costs[i], before[k]))
 	}
-	if f.Repeat > 0 {
+	if f.Repeat > 0 || a.several() { // what columns do to one probability is of two outcomes
 		return nil
 	}
 	return a.explainNearest(ctx, f, m, problem, test, before)

@@ -10,17 +10,19 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/nuts"
 	"github.com/lossep/lossep/orthant"
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/table"
 )
 
@@ -29,9 +31,9 @@ import (
 type Reference struct {
 	// By is "exact" or "nuts".
 	By string `json:"by"`
-	// Probabilities of the positive outcome, and their Monte Carlo standard errors.
-	Probabilities []float64 `json:"probabilities"`
-	StdErrs       []float64 `json:"std_errs"`
+	// Probabilities of the outcomes, and their Monte Carlo standard errors.
+	Probabilities [][]float64 `json:"probabilities"`
+	StdErrs       [][]float64 `json:"std_errs"`
 	// Doubt says why the draws should not be trusted; empty if they can be.
 	Doubt string `json:"doubt,omitempty"`
 	// Sample is nil where the exact posterior of all training rows was asked about all
@@ -68,6 +70,11 @@ const (
 	// Where inducing points are needed, so many training rows and cases stand for all. The
 	// points are as many as in the fold, and at most half of the rows.
 	sampleRows, sampleCases = 500, 2000
+	// Of more than two outcomes there are as many views of the process as rows times outcomes but one, up to
+	// referenceViews; and a probability given a draw takes up to a millisecond, so that there are up to referenceCases
+	// cases and a quarter of the draws.
+	referenceViews, referenceCases = 500, 200
+	severalDraws                   = 4
 )
 
 // reference draws from the exact posterior. It is nil for likelihoods that it is not
@@ -84,7 +91,7 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 			return nil, err
 		}
 		if mixed == nil {
-			mixed = &Reference{By: r.By, Probabilities: make([]float64, len(r.Probabilities)), StdErrs: make([]float64, len(r.StdErrs))}
+			mixed = &Reference{By: r.By, Probabilities: posterior.Tuples(len(r.Probabilities), len(a.outcomes())), StdErrs: posterior.Tuples(len(r.StdErrs), len(a.outcomes()))}
 		}
 		if r.By != mixed.By {
 			mixed.By = byChains // which some of it is
@@ -93,12 +100,32 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 			mixed.Doubt = r.Doubt
 		}
 		for i := range r.Probabilities {
-			mixed.Probabilities[i] += c.Weight * r.Probabilities[i]
-			mixed.StdErrs[i] = math.Hypot(mixed.StdErrs[i], c.Weight*r.StdErrs[i])
+			for y := range r.Probabilities[i] {
+				mixed.Probabilities[i][y] += c.Weight * r.Probabilities[i][y]
+				mixed.StdErrs[i][y] = math.Hypot(mixed.StdErrs[i][y], c.Weight*r.StdErrs[i][y])
+			}
 		}
 	}
 	l.Adjust(mixed.Probabilities, mixed.StdErrs)
 	return mixed, nil
+}
+
+// unreachable says why a fold of so many cases is not compared with the exact posterior; empty where it is.
+func (a *Audit) unreachable(p *lossep.Problem, cases int) string {
+	views := p.Len() * lossep.ViewsOf(p.Recipe)
+	switch {
+	case !a.several():
+		return ""
+	case p.Recipe.Target.Ordered:
+		return "its draws are for categories, and not for grades"
+	case p.Weights != nil:
+		return "its draws are for rows that count once each"
+	case views > referenceViews:
+		return fmt.Sprintf("%d training rows of %d outcomes are %d views of the process, more than %d", p.Len(), len(a.outcomes()), views, referenceViews)
+	case cases > referenceCases:
+		return fmt.Sprintf("%d cases are more than %d", cases, referenceCases)
+	}
+	return ""
 }
 
 // referenceOfSome compares with the exact posterior on a sample, where inducing points are
@@ -146,85 +173,114 @@ func (a *Audit) referenceOfSome(ctx context.Context, f *Fold, o lossep.Options, 
 // referenceOf draws from the exact posterior with one kernel, for cases like the training
 // rows.
 func (a *Audit) referenceOf(ctx context.Context, p *lossep.Problem, k kernel.Kernel, x *mat.Dense) (*Reference, error) {
-	process, err := gp.New(k, p.X)
+	process, model, posed, err := a.posed(p, k)
 	if err != nil {
 		return nil, err
 	}
-	model, err := process.Classify(p.Labels)
-	if err != nil {
-		return nil, err
-	}
-	model.Counts = p.Weights
-	views := process.At(x)
-	posterior, r, err := draw(ctx, model, views, a.opt.Fit.Seed)
+	draws, r, chains, err := a.draw(ctx, model)
 	if err != nil {
 		return nil, fmt.Errorf("the exact posterior: %w", err)
 	}
-	r.Probabilities, r.StdErrs = make([]float64, views.Len()), make([]float64, views.Len())
-	decision.Probit().Probabilities(posterior, views, r.Probabilities, r.StdErrs)
-	return r, nil
+	return r, r.ask(posed(process, draws), chains, x, len(a.outcomes()))
+}
+
+// ask finds what draws say about cases, and whether the chains that they are of should be trusted.
+func (r *Reference) ask(exactly *posterior.Drawn, chains *exact.NUTSResult, x *mat.Dense, outcomes int) (err error) {
+	n, _ := x.Dims()
+	r.Probabilities, r.StdErrs = make([][]float64, n), posterior.Tuples(n, outcomes)
+	given := make([][][]float64, n)
+	exactly.Given(x, func(i int, p [][]float64) {
+		r.Probabilities[i] = make([]float64, outcomes)
+		for y := range p {
+			r.Probabilities[i][y], r.StdErrs[i][y] = clamp(stat.Mean(p[y], nil)), exactly.StdErr(p[y])
+		}
+		if chains != nil {
+			given[i] = p[1:] // they add up to one
+		}
+	})
+	if chains != nil {
+		r.Doubt, err = doubtAbout(chains, given)
+	}
+	return err
+}
+
+// posed is the process of a problem with a kernel, its model, and what makes the posterior of draws.
+func (a *Audit) posed(p *lossep.Problem, k kernel.Kernel) (*gp.Process, *infer.Model, func(*gp.Process, *exact.Draws) *posterior.Drawn, error) {
+	if a.several() {
+		number := len(a.outcomes())
+		process, err := gp.NewOutcomes(k, p.X, &gp.Outcomes{Of: p.Labels, Number: number})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return process, process.Model(), func(of *gp.Process, d *exact.Draws) *posterior.Drawn {
+			return posterior.NewDrawnJoint(of, posterior.Largest(number), d)
+		}, nil
+	}
+	process, err := gp.New(k, p.X)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	model, err := process.Classify(p.Labels)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	model.Counts = p.Weights
+	return process, model, func(of *gp.Process, d *exact.Draws) *posterior.Drawn {
+		return posterior.NewDrawn(of, posterior.Outcomes(decision.Probit()), d)
+	}, nil
 }
 
 // draw draws independently where that can be done, as it can of a few rows of which each
 // counts a whole number of times, and otherwise by chains.
-func draw(ctx context.Context, m *infer.Model, views *gauss.Views, seed uint64) (infer.Posterior, *Reference, error) {
-	total := 0.0
+func (a *Audit) draw(ctx context.Context, m *infer.Model) (*exact.Draws, *Reference, *exact.NUTSResult, error) {
+	total, part := 0.0, 1
 	for i := range m.Terms {
 		total += m.Count(i)
 	}
+	if a.several() {
+		part = severalDraws
+	}
 	if total <= exactRows {
 		// The evidence is not needed.
-		posterior, err := exact.Sampler{Draws: exactDraws, EvidencePoints: 1, Seed: seed}.Fit(ctx, m)
+		r, err := exact.Sampler{Draws: exactDraws / part, EvidencePoints: 1, Seed: a.opt.Fit.Seed}.Fit(ctx, m)
 		if err == nil {
-			return posterior, &Reference{By: byDraws}, nil
+			return r.Draws, &Reference{By: byDraws}, nil, nil
 		}
 		var rate *orthant.AcceptanceError
 		var fractions *infer.UnsupportedError
 		if !errors.As(err, &rate) && !errors.As(err, &fractions) {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
-	return drawChains(ctx, m, views, nuts.Options{Warmup: nutsWarmup, Draws: nutsDraws, Seed: seed})
+	return drawChains(ctx, m, nuts.Options{Warmup: nutsWarmup, Draws: nutsDraws, Seed: a.opt.Fit.Seed})
 }
 
-func drawChains(ctx context.Context, m *infer.Model, views *gauss.Views, o nuts.Options) (infer.Posterior, *Reference, error) {
-	posterior, err := exact.NUTS{Options: o}.Fit(ctx, m)
+func drawChains(ctx context.Context, m *infer.Model, o nuts.Options) (*exact.Draws, *Reference, *exact.NUTSResult, error) {
+	r, err := exact.NUTS{Options: o}.Fit(ctx, m)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	doubt, err := doubtAbout(posterior, views)
-	return posterior, &Reference{By: byChains, Doubt: doubt}, err
+	return r.Draws, &Reference{By: byChains}, r, nil
 }
 
-// doubtAbout says why the chains' probabilities of the test rows should not be trusted.
-// What counts is whether the chains agree about these: of hundreds of coordinates some
+// doubtAbout says why the chains' probabilities of the test rows should not be trusted, given those of every draw, by row
+// and outcome. What counts is whether the chains agree about these: of hundreds of coordinates some
 // always seem not to.
-func doubtAbout(posterior *exact.NUTSResult, views *gauss.Views) (string, error) {
-	chains := posterior.Diagnostics.Chains
-	series := make([]nuts.Series, views.Len())
-	f := make([]float64, views.Len())
-	k := 0
-	for c := range chains {
-		for i := range series {
-			series[i] = append(series[i], make([]float64, len(chains[c].Draws)))
-		}
-		for d := range chains[c].Draws {
-			views.At(f, posterior.Centre(k))
-			for i := range series {
-				_, series[i][c][d] = decision.Probit().Probability(f[i], views.Residual(i))
-			}
-			k++
-		}
-	}
+func doubtAbout(chains *exact.NUTSResult, given [][][]float64) (string, error) {
 	worst := make(map[nuts.WarningKind]nuts.Warning)
 	var doubts []string
-	for _, w := range posterior.Diagnostics.Warnings {
+	for _, w := range chains.Diagnostics.Warnings {
 		if w.Kind == nuts.DivergentTransitions || w.Kind == nuts.LowEBFMI {
 			doubts = append(doubts, w.String())
 		}
 	}
-	for _, s := range series {
-		summary, err := s.Summarize()
+	all := slices.Concat(given...)
+	for _, p := range all {
+		var series nuts.Series
+		for of := range slices.Chunk(p, len(p)/len(chains.Diagnostics.Chains)) {
+			series = append(series, of)
+		}
+		summary, err := series.Summarize()
 		if err != nil {
 			return "", err
 		}
@@ -236,9 +292,13 @@ func doubtAbout(posterior *exact.NUTSResult, views *gauss.Views) (string, error)
 			worst[w.Kind] = nuts.Warning{Kind: w.Kind, Count: before.Count + 1, Value: before.Value, Limit: w.Limit}
 		}
 	}
+	of := "cases"
+	if len(all) > len(given) {
+		of = "probabilities"
+	}
 	for _, kind := range slices.Sorted(maps.Keys(worst)) {
 		w := worst[kind]
-		doubts = append(doubts, fmt.Sprintf("%v in %d of %d cases, at worst %.4g where the limit is %.4g", w.Kind, w.Count, len(series), w.Value, w.Limit))
+		doubts = append(doubts, fmt.Sprintf("%v in %d of %d %s, at worst %.4g where the limit is %.4g", w.Kind, w.Count, len(all), of, w.Value, w.Limit))
 	}
 	return strings.Join(doubts, "; "), nil
 }
@@ -305,11 +365,13 @@ func (a *Audit) addRegret(r *Regret, f *Fold) {
 		if ref.Sample != nil {
 			i = f.Rows[ref.Sample.Cases[k]]
 		}
-		c, p, e := a.costs[i], decision.Pair(ref.Probabilities[k]), ref.StdErrs[k]
+		c, p, e := a.costs[i], ref.Probabilities[k], ref.StdErrs[k]
 		taken, best := cheapest(c, answers[k]), cheapest(c, p)
 		r.Cases++
-		r.Off += math.Abs(answers[k][1] - p[1])
-		if cheapest(c, decision.Pair(clamp(p[1]-2*e))) != cheapest(c, decision.Pair(clamp(p[1]+2*e))) {
+		for y := range p {
+			r.Off += math.Abs(answers[k][y]-p[y]) / float64(len(p))
+		}
+		if unsettled(c, p, e) {
 			r.Open++
 		}
 		if taken == best {
@@ -317,9 +379,46 @@ func (a *Audit) addRegret(r *Regret, f *Fold) {
 		}
 		r.Differ++
 		r.Mean += c.Expected(taken, p) - c.Expected(best, p)
-		slope := (c.Table[taken][1] - c.Table[taken][0]) - (c.Table[best][1] - c.Table[best][0])
-		r.StdErr += math.Abs(slope) * e
+		r.StdErr += errorOf(c.Table[taken], c.Table[best], e)
 	}
+}
+
+// unsettled tells whether the decision is another one where the probability of one of the outcomes is two standard errors
+// higher or lower, and those of the others in proportion.
+func unsettled(c decision.Stakes, p, e []float64) bool {
+	best := cheapest(c, p)
+	for y := range p {
+		for _, side := range []float64{-2, 2} {
+			q := slices.Clone(p)
+			q[y] = clamp(p[y] + side*e[y])
+			rest := floats.Sum(p) - p[y]
+			for z := range q {
+				if z != y && rest > 0 {
+					q[z] = p[z] * (1 - q[y]) / rest
+				} else if z != y {
+					q[z] = (1 - q[y]) / float64(len(p)-1)
+				}
+			}
+			if cheapest(c, q) != best {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// errorOf bounds the error of the difference Σ_y (a_y − b_y) p_y, given those of probabilities that add up to one: the
+// least Σ_y |a_y − b_y − k| e_y over all k, which is at one of the differences.
+func errorOf(a, b, e []float64) float64 {
+	least := math.Inf(1)
+	for k := range a {
+		sum := 0.0
+		for y := range a {
+			sum += math.Abs(a[y]-b[y]-(a[k]-b[k])) * e[y]
+		}
+		least = min(least, sum)
+	}
+	return least
 }
 
 func clamp(p float64) float64 { return min(max(p, 0), 1) }

@@ -57,8 +57,8 @@ func eight(t *testing.T) (*Audit, []*Fold) {
 			f.Answers["ep"] = append(f.Answers["ep"], decision.Pair(ep8[i]))
 			f.Answers["loss-ep"] = append(f.Answers["loss-ep"], decision.Pair(corrected8[i]))
 			f.Answers[ProbitRegression] = append(f.Answers[ProbitRegression], decision.Pair(1))
-			f.Reference.Probabilities = append(f.Reference.Probabilities, exact8[i])
-			f.Reference.StdErrs = append(f.Reference.StdErrs, 0.01)
+			f.Reference.Probabilities = append(f.Reference.Probabilities, decision.Pair(exact8[i]))
+			f.Reference.StdErrs = append(f.Reference.StdErrs, []float64{0.01, 0.01})
 		}
 		folds = append(folds, f)
 	}
@@ -410,7 +410,7 @@ func TestRegretOfFewCases(t *testing.T) {
 		}
 	}
 	for want, r := range map[Approximation]*Result{
-		NotAsked: {Likelihood: "probit"}, OnlyProbit: {Likelihood: "logit"}, OnlyTwoOutcomes: {Likelihood: "probit", Outcomes: []string{"a", "b", "c"}},
+		NotAsked: {Likelihood: "probit"}, OnlyProbit: {Likelihood: "logit"},
 	} {
 		if got := r.Approximation(); got != want {
 			t.Errorf("%+v: %v, want %v", r, got, want)

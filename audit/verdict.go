@@ -179,12 +179,11 @@ type Approximation int
 
 // What may be known about the approximation, or why nothing is.
 const (
-	NotAsked        Approximation = iota // no fold was compared with the exact posterior
-	OnlyTwoOutcomes                      // the exact posterior is not drawn for more than two outcomes
-	OnlyProbit                           // nor for other likelihoods
-	TooFewCases                          // the same decisions, in too few cases to tell
-	Negligible                           // what it costs is less than the error of any estimate
-	Costly                               // a closer approximation is worth trying
+	NotAsked    Approximation = iota // no fold was compared with the exact posterior
+	OnlyProbit                       // the exact posterior is not drawn for other likelihoods
+	TooFewCases                      // the same decisions, in too few cases to tell
+	Negligible                       // what it costs is less than the error of any estimate
+	Costly                           // a closer approximation is worth trying
 )
 
 // tellingCases is how many cases without another decision tell that there are hardly any: of 30,
@@ -194,8 +193,6 @@ const tellingCases = 30
 // Approximation is what is known about that of the audited method.
 func (r *Result) Approximation() Approximation {
 	switch {
-	case len(r.Regrets) == 0 && len(r.Outcomes) > 2:
-		return OnlyTwoOutcomes
 	case len(r.Regrets) == 0 && r.Likelihood != "" && r.Likelihood != "probit":
 		return OnlyProbit
 	case len(r.Regrets) == 0:
@@ -204,7 +201,7 @@ func (r *Result) Approximation() Approximation {
 	switch g := r.Regrets[0]; {
 	case g.Differ == 0 && g.Cases < tellingCases:
 		return TooFewCases
-	case g.Mean <= r.Avoidable/50: // less than the error of any estimate here
+	case g.Mean <= max(r.Avoidable/50, 2*g.StdErr): // less than the error of any estimate here
 		return Negligible
 	}
 	return Costly

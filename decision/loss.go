@@ -118,6 +118,17 @@ type Stake struct {
 	Actions
 }
 
+// Times is the stake of as many cases that are decided as one.
+func (s Stake) Times(n float64) Stake {
+	if c, ok := s.Loss.(Pinball); ok {
+		s.Loss = Pinball{Under: n * c.Under, Over: n * c.Over}
+		return s
+	}
+	of := s.Loss
+	s.Loss = Formula(func(action, outcome float64) float64 { return n * of.Cost(action, outcome) })
+	return s
+}
+
 // NumberChoice is the action of the least expected cost, and what its neighbours would cost.
 type NumberChoice struct {
 	Action, Expected       float64

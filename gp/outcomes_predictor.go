@@ -219,6 +219,36 @@ func (p *Process) functionsAt(x []float64) (at *gauss.Views, variance float64) {
 	return p.root.Project(cross, slices.Repeat([]float64{variance}, o.Number)), variance
 }
 
+// OutcomesTogether are the mean and covariance under q of the functions of all outcomes at the rows of z, those of a row
+// after each other: of what q knows, and what the process leaves open of each function.
+func (p *Process) OutcomesTogether(q *gauss.Gaussian, z *mat.Dense) (mean []float64, cov *mat.SymDense) {
+	n, _ := z.Dims()
+	number := p.outcomes.Number
+	rows := mat.NewDense(n*number, p.views.Dim(), nil)
+	tasks.For(n, func(i int) {
+		at, _ := p.functionsAt(z.RawRowView(i))
+		for c := range number {
+			rows.SetRow(i*number+c, at.Row(c))
+		}
+	})
+	views := gauss.NewViews(rows, nil, nil)
+	mean, cov = make([]float64, n*number), mat.NewSymDense(n*number, nil)
+	views.At(mean, q.Mean())
+	q.Cross(views, cov, new(gauss.Workspace))
+	var prior, seen mat.SymDense
+	p.kernel.Gram(&prior, z)
+	seen.SymOuterK(-1, rows)
+	cov.AddSym(cov, &seen)
+	for i := range n {
+		for j := i; j < n; j++ {
+			for c := range number {
+				cov.SetSym(i*number+c, j*number+c, cov.At(i*number+c, j*number+c)+prior.At(i, j))
+			}
+		}
+	}
+	return mean, cov
+}
+
 // OutcomesPoints are views of the functions of all outcomes at the rows of z, C−1 for each
 // row and such that what the process leaves open of them is independent: in the directions
 // of differences in which that is so. The maps B of the rows give the functions, f = Bs, but

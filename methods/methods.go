@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/infer/corrected"
 	"github.com/lossep/lossep/infer/exact"
@@ -130,6 +131,7 @@ type Options struct {
 	Tolerance float64        // at which a run has settled
 	MaxSweeps int            // sweeps, or iterations, that bound the work
 	Draws     int
+	Warmup    int // of chains
 	Seed      uint64
 }
 
@@ -193,9 +195,12 @@ func fitLaplace(ctx context.Context, m *infer.Model, o Options) (*infer.Result, 
 	return infer.Laplace{Tolerance: o.Tolerance, MaxIterations: o.MaxSweeps}.Fit(ctx, m)
 }
 
-// fitExact is the exact answer made for the model: enumeration, quadrature or independent
+// fitExact is the exact answer made for the model: regression, enumeration, quadrature or independent
 // draws.
 func fitExact(ctx context.Context, m *infer.Model, o Options) (*infer.Result, error) {
+	if regression(m) { // of which EP's fixed point is the posterior
+		return fitEP(ctx, m, o)
+	}
 	if m.Dim() == 1 {
 		r, err := exact.Mixture{}.Fit(ctx, m)
 		if err == nil {
@@ -215,8 +220,13 @@ func fitExact(ctx context.Context, m *infer.Model, o Options) (*infer.Result, er
 	return &r.Result, nil
 }
 
+// regression tells whether all terms are normal.
+func regression(m *infer.Model) bool {
+	return len(m.Terms) > 0 && !slices.ContainsFunc(m.Terms, func(t factor.Factor) bool { _, ok := t.(factor.Gaussian); return !ok })
+}
+
 func fitNUTS(ctx context.Context, m *infer.Model, o Options) (*infer.Result, error) {
-	r, err := exact.NUTS{Options: nuts.Options{Draws: o.Draws, Seed: o.Seed}}.Fit(ctx, m)
+	r, err := exact.NUTS{Options: nuts.Options{Draws: o.Draws, Warmup: o.Warmup, Seed: o.Seed}}.Fit(ctx, m)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package numbers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -28,6 +30,10 @@ type AuditOptions struct {
 	Predictions  []string
 	Currency     string
 	CasesPerYear int
+	// Capacity is how much there is of actions, for all cases together or by Per, a period of the column
+	// Time or a column; decisions within it are measured beside those without.
+	Capacity []decision.Capacity
+	Per      string
 }
 
 // auditing gathers the cases of an audit.
@@ -43,6 +49,7 @@ type auditing struct {
 	models  []AuditedModel
 	named   map[string]int // groups
 	given   float64        // under:over where it is the same in all cases, else 0
+	shared  *sharing       // nil without a capacity
 }
 
 // way is what somebody chose in every case, and what it cost.
@@ -67,15 +74,16 @@ func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *deci
 	if a.Test != nil {
 		a.Test = a.Test.Counting(o.WeightsColumn())
 	}
-	for _, method := range a.Methods {
-		if err := checkMethod(method, false); err != nil {
-			return nil, err
-		}
+	if err := checkCompared(a.Methods); err != nil {
+		return nil, err
 	}
 	if len(a.Predictions) > 0 && whole.Costs.Actions().Choices != nil {
 		return nil, inputf("prediction", "actions have names here, and a column of numbers is none of them; leave it out")
 	}
 	run := &auditing{opt: a, options: o, named: make(map[string]int)}
+	if run.shared, err = newSharing(whole.Costs, a); err != nil {
+		return nil, err
+	}
 	out := &Audit{Outcome: whole.Recipe.Target.Column, Costs: whole.Costs.String(), Seed: o.Seed, Currency: a.Currency, Groups: o.Data.Groups, Time: a.Time, Recipe: whole.Recipe.Describe(), Notes: whole.Notes, Findings: whole.Findings, Choices: whole.Costs.Actions().Choices}
 	if a.Test != nil {
 		out.Test = a.Test.Name()
@@ -217,6 +225,9 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 	for i, c := range a.ways[0].costs[at:] {
 		a.cases[at+i].Cost = c
 	}
+	if err := a.shared.add(test, stakes, all, p.Recipe.Missing...); err != nil {
+		return err
+	}
 	if err := a.baselines(p, stakes, all, test, y); err != nil {
 		return err
 	}
@@ -243,6 +254,10 @@ func (a *auditing) others(ctx context.Context, p *Problem, m *Model, x *mat.Dens
 			continue
 		}
 		other, err := m.by(ctx, p, method)
+		if open := new(infer.UnsupportedError); method == Exact && errors.As(err, &open) {
+			a.note(fmt.Sprintf("%s: there is no closed form with %s; drawn by %s in its place", method, m.noise(), NUTS))
+			other, err = m.by(ctx, p, NUTS)
+		}
 		if err != nil {
 			return err
 		}
@@ -254,7 +269,7 @@ func (a *auditing) others(ctx context.Context, p *Problem, m *Model, x *mat.Dens
 			return err
 		}
 		if s := other.summary; !s.Converged {
-			a.notes = append(a.notes, fmt.Sprintf("%s: %s", method, s.Status))
+			a.note(fmt.Sprintf("%s: %s", method, s.Status))
 		}
 		d, _ := methods.Named(string(method))
 		if err := a.compare(d.Label, stakes, y, func(i int) float64 { return stakes[i%len(stakes)].Best(all[i]) }); err != nil {
@@ -262,6 +277,13 @@ func (a *auditing) others(ctx context.Context, p *Problem, m *Model, x *mat.Dens
 		}
 	}
 	return nil
+}
+
+// note keeps what is said of several folds once.
+func (a *auditing) note(text string) {
+	if !slices.Contains(a.notes, text) {
+		a.notes = append(a.notes, text)
+	}
 }
 
 // count keeps how much the cases of a table count, and which of them belong together.

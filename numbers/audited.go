@@ -25,12 +25,14 @@ type Audit struct {
 	Seed        uint64 `json:"seed"`
 	Currency    string `json:"currency,omitempty"`
 	// Methods are all ways to choose actions, the model first.
-	Methods []Audited      `json:"methods"`
-	Yearly  *audit.Yearly  `json:"yearly,omitempty"`
-	Scores  Scores         `json:"scores"`
-	Ratios  []Ratio        `json:"ratios,omitempty"` // of other costs of a unit too little, where it has one
-	Worst   []CostCase     `json:"worst"`            // the cases that cost most
-	Models  []AuditedModel `json:"models"`           // of the folds
+	Methods []Audited     `json:"methods"`
+	Yearly  *audit.Yearly `json:"yearly,omitempty"`
+	Scores  Scores        `json:"scores"`
+	Ratios  []Ratio       `json:"ratios,omitempty"` // of other costs of a unit too little, where it has one
+	// Limited is what decisions within a capacity cost; nil if none was given.
+	Limited *audit.Limited `json:"capacity,omitempty"`
+	Worst   []CostCase     `json:"worst"`  // the cases that cost most
+	Models  []AuditedModel `json:"models"` // of the folds
 	Notes   []string       `json:"notes,omitempty"`
 	// Choices are the names of actions that are no numbers.
 	Choices []string `json:"choices,omitempty"`
@@ -209,6 +211,9 @@ func (a *auditing) finish(out *Audit) error {
 			Cost:  audit.Measure{Value: y * own.Cost, Low: y * own.Low, High: y * own.High},
 			Saved: audit.Measure{Value: y * than.Saved, Low: y * than.SavedLow, High: y * than.SavedHigh},
 		}
+	}
+	if err := a.limited(out, mean); err != nil {
+		return err
 	}
 	out.Worst = slices.Clone(a.cases)
 	slices.SortStableFunc(out.Worst, func(a, b CostCase) int { return cmp.Compare(b.Cost, a.Cost) })

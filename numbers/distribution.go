@@ -31,10 +31,17 @@ type Distribution interface {
 
 // Bytes is about how much memory a distribution takes.
 func Bytes(d Distribution) int64 {
-	if c, ok := d.(counts); ok {
-		return 96 + 16*int64(len(c.means))
+	switch d := d.(type) {
+	case counts:
+		return 96 + 16*int64(len(d.means))
+	case normals:
+		return 64 + 24*int64(len(d.parts))
 	}
-	return 64 + 24*int64(len(d.(normals).parts))
+	sum := int64(0)
+	for _, part := range d.(blend).parts {
+		sum += Bytes(part)
+	}
+	return sum
 }
 
 // normals is a mixture of normals, seen through a transformation.

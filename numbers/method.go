@@ -17,6 +17,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/pass"
@@ -32,6 +33,19 @@ func Methods() (all []lossep.Method) {
 	}
 	return all
 }
+
+// The methods that audits compare with besides: they leave draws, or nothing that a file would keep.
+const (
+	Exact lossep.Method = "exact"
+	NUTS  lossep.Method = "nuts"
+)
+
+// AuditMethods are those that decisions are compared by.
+func AuditMethods() []lossep.Method { return append(Methods(), Exact, NUTS) }
+
+// chainDraws and chainWarmup are of each of four chains, as of those for categories: 2,000 draws tell a mean to a
+// thirtieth of a standard deviation or so.
+const chainDraws, chainWarmup = 500, 200
 
 // mostPoints is the most training rows that stand for p(x), and calibrationDraws how many draws Loss-VI has: expected
 // costs of numbers take far longer than those of categories.
@@ -85,7 +99,11 @@ func (p *Problem) apply(ctx context.Context, m *Model, process *gp.Process, of g
 			return nil, err
 		}
 	}
-	r, err := d.Fit(ctx, model, methods.Options{Start: &ep.Sites, Draws: calibrationDraws, Seed: p.opt.Seed})
+	o := methods.Options{Start: &ep.Sites, Draws: calibrationDraws, Seed: p.opt.Seed}
+	if !d.Kept {
+		o.Draws, o.Warmup = chainDraws, chainWarmup
+	}
+	r, err := d.Fit(ctx, model, o)
 	if improper := new(infer.ImproperError); errors.As(err, &improper) {
 		return nil, inputf("method", "%s ends in no posterior of these rows (%v); use %s", d.Title, err, lossep.EP)
 	}
@@ -100,6 +118,10 @@ func (p *Problem) conclude(ctx context.Context, m *Model, process *gp.Process, o
 	}
 	m.summary.status(r.Status)
 	m.summary.Objective = r.LogEvidence
+	if draws, ok := r.Posterior.(*exact.Draws); ok {
+		m.posterior = posterior.NewDrawn(process, posterior.Latent{}, draws)
+		return nil
+	}
 	m.posterior, err = posterior.NewFull(ctx, process, posterior.Latent{}, r.Sites.Terms, r.Calibration())
 	return err
 }
@@ -151,6 +173,16 @@ func (m *Model) methodLine() string {
 
 // Method is by what the posterior was found.
 func (m *Model) Method() lossep.Method { return cmp.Or(m.summary.Method, lossep.EP) }
+
+// checkCompared refuses methods that numbers are not decided by.
+func checkCompared(all []lossep.Method) error {
+	for _, method := range all {
+		if !slices.Contains(AuditMethods(), method) {
+			return inputf("methods", "%s is not for outcomes that are numbers; choose from %s", method, names(AuditMethods()))
+		}
+	}
+	return nil
+}
 
 // checkMethod refuses methods that are not for numbers, or not for so many rows.
 func checkMethod(method lossep.Method, induces bool) error {

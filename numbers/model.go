@@ -146,7 +146,15 @@ func (m *Model) predict(x *mat.Dense) []Distribution {
 	all := m.latent(x)
 	out := make([]Distribution, len(all))
 	for i, p := range all {
-		out[i] = m.predictAt(x.RawRowView(i), p.Mean, p.Variance)
+		if p.Normals == nil {
+			out[i] = m.predictAt(x.RawRowView(i), p.Mean, p.Variance)
+			continue
+		}
+		var mixed blend
+		for _, n := range p.Normals {
+			mixed.parts, mixed.weights = append(mixed.parts, m.predictAt(x.RawRowView(i), n.Mean, n.Variance)), append(mixed.weights, n.Weight)
+		}
+		out[i] = mixed
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
@@ -37,7 +38,7 @@ func (known) Finite(func(y float64) float64) bool { return true }
 // Whole implements decision.Distribution.
 func (known) Whole() bool { return false }
 
-// blend is what is known of an outcome where it may be that of several cases.
+// blend is what is known of an outcome where it may be that of several cases, or its latent value is a mixture.
 type blend struct {
 	parts   []Distribution
 	weights []float64 // adding up to one
@@ -76,6 +77,38 @@ func (m blend) Finite(g func(y float64) float64) bool {
 // Whole implements decision.Distribution.
 func (m blend) Whole() bool { return m.parts[0].Whole() }
 
+// IsFinite implements Distribution.
+func (m blend) IsFinite() bool {
+	return !slices.ContainsFunc(m.parts, func(d Distribution) bool { return !d.IsFinite() })
+}
+
+// CDF implements Distribution.
+func (m blend) CDF(y float64) float64 {
+	return min(1, m.sum(func(d Distribution) float64 { return d.CDF(y) }))
+}
+
+// PIT implements Distribution.
+func (m blend) PIT(y float64) float64 {
+	return min(1, m.sum(func(d Distribution) float64 { return d.PIT(y) }))
+}
+
+// LogDensity implements Distribution.
+func (m blend) LogDensity(y float64) float64 {
+	logs := make([]float64, len(m.parts))
+	for k, d := range m.parts {
+		logs[k] = math.Log(m.weights[k]) + d.LogDensity(y)
+	}
+	return max(floats.LogSumExp(logs), -math.MaxFloat64)
+}
+
+// CRPS implements Distribution: E|Y − y| − ½E|Y − Y′|, where E|Y − Y′| is 4E(Y − EY)F(Y), with half of the probability of a
+// count itself.
+func (m blend) CRPS(y float64) float64 {
+	mean := m.Mean()
+	apart := m.Expect(func(x float64) float64 { return math.Abs(x - y) }, y)
+	return max(0, apart-2*m.Expect(func(x float64) float64 { return (x - mean) * m.PIT(x) }))
+}
+
 // Quantile implements decision.Distribution: between those of the parts, by halving.
 func (m blend) Quantile(p float64) float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -91,7 +124,7 @@ func (m blend) Quantile(p float64) float64 {
 		if mid >= hi || mid < lo || !m.Whole() && !(hi-lo > 1e-12*(math.Abs(lo)+math.Abs(hi))) {
 			break
 		}
-		if m.sum(func(d Distribution) float64 { return d.CDF(mid) }) >= p {
+		if m.CDF(mid) >= p {
 			hi = mid
 		} else if lo = mid; m.Whole() {
 			lo++
@@ -118,7 +151,9 @@ func spared(without, with float64) float64 {
 // CheckAsk says, before any work, whether the model can answer under costs, as lossep.Model.CheckAsk does.
 func (m *Model) CheckAsk(ask lossep.Ask, costs *decision.NumberCosts) error {
 	if ask.Labels {
-		return inputf("labels", "what a label is worth is for models of two outcomes without inducing points, or of grades, and not of numbers")
+		if err := m.checkLabels(); err != nil {
+			return err
+		}
 	}
 	if len(ask.Columns) > 0 && m.x == nil {
 		return lossep.WithoutRows(m.summary.Rows)

@@ -39,6 +39,10 @@ type Several interface {
 	Joint(p, mean []float64, cov *mat.SymDense)
 	// Independent writes them where the values are independent. It may change the mean.
 	Independent(p, mean, variance []float64)
+	// Quick is Joint in less time, right to a hundredth or so.
+	Quick(p, mean []float64, cov *mat.SymDense)
+	// Derivatives are those of the logarithm of how probable outcome y is, the first and second in the mean.
+	Derivatives(y int, mean []float64, cov *mat.SymDense) (grad []float64, hess *mat.SymDense)
 	// Versus writes them given the mean and covariance of f_y − f_j for all others j in order, with
 	// the noise of y and not that of j. It may change the covariance.
 	Versus(p []float64, y int, mean []float64, cov *mat.SymDense)
@@ -93,16 +97,55 @@ func (n Largest) Len() int { return int(n) }
 
 // Joint implements Several.
 func (n Largest) Joint(p, mean []float64, cov *mat.SymDense) {
+	n.joint(p, mean, cov, func(l *orthant.Largest) { l.Probabilities(p, mean, cov) })
+}
+
+// Quick implements Several.
+func (n Largest) Quick(p, mean []float64, cov *mat.SymDense) {
+	n.joint(p, mean, cov, func(l *orthant.Largest) { l.Quick(p, mean, cov) })
+}
+
+// joint adds the noise of the outcomes to the covariance.
+func (n Largest) joint(p, mean []float64, cov *mat.SymDense, write func(*orthant.Largest)) {
 	for c := range p {
 		cov.SetSym(c, c, 1+cov.At(c, c))
 		p[c] = math.NaN()
 	}
 	if finite.All(mean...) {
-		orthant.NewLargest(len(p)).Probabilities(p, mean, cov)
+		write(orthant.NewLargest(len(p)))
 	}
 	for c, x := range p {
 		p[c] = min(1, max(0, x)) // rounding; NaN stays
 	}
+}
+
+// Derivatives implements Several. They are zero where the outcome is impossible, and NaN where there is no distribution.
+func (n Largest) Derivatives(y int, mean []float64, cov *mat.SymDense) (grad []float64, hess *mat.SymDense) {
+	only, noisy := make([]float64, n), mat.NewSymDense(int(n), nil)
+	only[y] = 1
+	noisy.CopySym(cov)
+	for c := range int(n) {
+		noisy.SetSym(c, c, 1+cov.At(c, c))
+	}
+	grad, hess = make([]float64, n), mat.NewSymDense(int(n), nil)
+	p, ok := orthant.NewLargest(int(n)).Worth(only, mean, noisy, grad, hess)
+	if p == 0 {
+		clear(grad)
+		hess.Zero()
+		return grad, hess
+	}
+	if !ok {
+		p = math.NaN()
+	}
+	for c := range grad {
+		grad[c] /= p
+	}
+	for c := range grad {
+		for d := c; d < len(grad); d++ {
+			hess.SetSym(c, d, hess.At(c, d)/p-grad[c]*grad[d])
+		}
+	}
+	return grad, hess
 }
 
 // Independent implements Several.

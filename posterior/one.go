@@ -34,7 +34,7 @@ func (p *one) Predict(x *mat.Dense) []Prediction {
 	}
 	for i := range out {
 		p.likelihood.Gaussian(all[i], mean[i], variance[i])
-		out[i] = Prediction{mean[i], variance[i], all[i]}
+		out[i] = Prediction{Mean: mean[i], Variance: variance[i], Probabilities: all[i]}
 	}
 	return out
 }

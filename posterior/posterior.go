@@ -50,7 +50,12 @@ type Prediction struct {
 	// accurate by itself: what is far from certain cannot be had as one minus what is
 	// nearly so.
 	Probabilities []float64
+	// Normals are those that the latent value is a mixture of where it has no normal distribution.
+	Normals []Normal
 }
+
+// Normal is one of those that make a distribution.
+type Normal struct{ Weight, Mean, Variance float64 }
 
 // Probability is that of the positive outcome of two.
 func (p Prediction) Probability() float64 { return p.Probabilities[1] }

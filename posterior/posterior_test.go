@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/infer/corrected"
+	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/posterior"
 )
@@ -80,7 +81,7 @@ type made struct {
 func (p *problem) all(t *testing.T) map[string]made {
 	t.Helper()
 	two, model, r := p.full(t, false)
-	three, _, s := p.full(t, true)
+	three, more, s := p.full(t, true)
 	z := mat.DenseCopyOf(p.x.Slice(0, 5, 0, 2))
 	seen, err := gp.NewInducing(p.kernel, z)
 	if err != nil {
@@ -129,7 +130,132 @@ func (p *problem) all(t *testing.T) map[string]made {
 	of := all["full"].Posterior.(*posterior.Full)
 	all["refined"] = made{posterior.NewRefined(of, corrected.New(model, r, corrected.Factorised)), nil}
 	all["mixture"] = made{posterior.NewMixture([]float64{0.25, 0.75}, []posterior.Posterior{of, of}), nil}
+	all["drawn"] = made{posterior.NewDrawn(two, binary, draws(t, model, 500).Draws), nil}
+	all["drawn joint"] = made{posterior.NewDrawnJoint(three, largest, draws(t, more, 500).Draws), nil}
 	return all
+}
+
+func draws(t *testing.T, m *infer.Model, n int) *exact.Sampled {
+	t.Helper()
+	r, err := exact.Sampler{Draws: n, EvidencePoints: 1 << 13, Seed: 3}.Fit(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What an outcome makes known of other cases is the same of two outcomes by one function and by one for each.
+func TestBeliefs(t *testing.T) {
+	p := newProblem(t)
+	one, _, r := p.full(t, false)
+	full, err := posterior.NewFull(t.Context(), one, posterior.Outcomes(decision.Probit()), r.Sites.Terms, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := &gp.Outcomes{Of: p.two, Number: 2}
+	each, err := gp.NewOutcomes(p.kernel, p.x, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := infer.EP{}.Fit(t.Context(), each.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	joint, err := posterior.NewJoint(t.Context(), each, posterior.Largest(2), s.Sites.Terms, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(4, 2, []float64{0.1, -0.4, 2, 2, -1, 0.7, 0.1, -0.4})
+	a, b := full.Belief(x), joint.Belief(x)
+	for i := range 4 {
+		for j := -1; j < 4; j++ {
+			for y := range 2 {
+				got, want := make([]float64, 2), make([]float64, 2)
+				a.After(want, i, j, y)
+				b.After(got, i, j, y)
+				// Both have settled to 1e-6 or so, and probabilities of several have ten digits.
+				if !floats.EqualApprox(got, want, 1e-5) {
+					t.Errorf("case %d after outcome %d of case %d: %v, want %v", i, y, j, got, want)
+				}
+			}
+		}
+	}
+}
+
+// The derivatives of the logarithm of a probability are its differences.
+func TestDerivativesOfOutcomes(t *testing.T) {
+	l := posterior.Largest(3)
+	mean, cov := []float64{0.3, -0.5, 0.9}, mat.NewSymDense(3, []float64{1, 0.2, -0.3, 0.2, 0.5, 0.1, -0.3, 0.1, 2})
+	for y := range 3 {
+		logP := func(m []float64) float64 {
+			p, c := make([]float64, 3), mat.NewSymDense(3, nil)
+			c.CopySym(cov)
+			l.Joint(p, slices.Clone(m), c)
+			return math.Log(p[y])
+		}
+		grad, hess := l.Derivatives(y, mean, cov)
+		const step = 1e-4
+		for a := range 3 {
+			up, down := slices.Clone(mean), slices.Clone(mean)
+			up[a] += step
+			down[a] -= step
+			more, _ := l.Derivatives(y, up, cov)
+			less, _ := l.Derivatives(y, down, cov)
+			// Differences are right to the square of the step.
+			if want := (logP(up) - logP(down)) / (2 * step); math.Abs(grad[a]-want) > 1e-6 {
+				t.Errorf("slope of outcome %d in %d: %v, want %v", y, a, grad[a], want)
+			}
+			for b := range 3 {
+				if want := (more[b] - less[b]) / (2 * step); math.Abs(hess.At(a, b)-want) > 1e-6 {
+					t.Errorf("bend of outcome %d in %d and %d: %v, want %v", y, a, b, hess.At(a, b), want)
+				}
+			}
+		}
+	}
+}
+
+// Probabilities by draws are ratios of evidence: of the rows with the outcome in a new case, over that of the rows.
+func TestDrawnProbabilities(t *testing.T) {
+	p := newProblem(t)
+	z := []float64{0.3, -0.8}
+	more := &problem{x: mat.NewDense(15, 2, append(slices.Clone(p.x.RawMatrix().Data), z...)), kernel: p.kernel}
+	for _, several := range []bool{false, true} {
+		process, model, _ := p.full(t, several)
+		r := draws(t, model, 4000)
+		number, drawn := 2, posterior.NewDrawn(process, posterior.Outcomes(decision.Probit()), r.Draws)
+		if several {
+			number, drawn = outcomes, posterior.NewDrawnJoint(process, posterior.Largest(outcomes), r.Draws)
+		}
+		at := mat.NewDense(1, 2, z)
+		got, errs := drawn.Probabilities(at)[0], make([]float64, number)
+		drawn.Given(at, func(_ int, p [][]float64) {
+			for y := range errs {
+				errs[y] = drawn.StdErr(p[y])
+			}
+		})
+		for y := range number {
+			more.two, more.three = append(slices.Clone(p.two), y), append(slices.Clone(p.three), y)
+			_, with, _ := more.full(t, several)
+			e := draws(t, with, 2)
+			want := math.Exp(e.LogEvidence - r.LogEvidence)
+			// Four standard errors of both.
+			if off := 4 * (errs[y] + want*(e.LogEvidenceError+r.LogEvidenceError)); !(math.Abs(got[y]-want) <= off && off < 0.05) {
+				t.Errorf("%d outcomes, %d: %v, want %v within %v", number, y, got[y], want, off)
+			}
+		}
+		if several {
+			continue
+		}
+		one := drawn.Predict(at)[0]
+		sum, mean, square := 0.0, 0.0, 0.0
+		for _, n := range one.Normals {
+			sum, mean, square = sum+n.Weight, mean+n.Weight*n.Mean, square+n.Weight*(n.Variance+n.Mean*n.Mean)
+		}
+		// The variance of draws is over one less than their number.
+		if v := square - mean*mean; math.Abs(sum-1) > 1e-12 || math.Abs(mean-one.Mean) > 1e-9 || math.Abs(v-one.Variance) > one.Variance/3000 {
+			t.Errorf("normals of weight %v, mean %v and variance %v stand for %v and %v", sum, mean, v, one.Mean, one.Variance)
+		}
+	}
 }
 
 // What holds for every posterior: probabilities are numbers that add up to one, and the same by

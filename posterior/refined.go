@@ -39,7 +39,7 @@ func (p *Refined) Predict(x *mat.Dense) []Prediction {
 			p.posterior.Marginals(mean, variance, cov, func(k int, m corrected.Marginal) {
 				p.likelihood.Expected(all[first+k], m)
 				mean, variance := m.Moments()
-				out[first+k] = Prediction{mean, variance, all[first+k]}
+				out[first+k] = Prediction{Mean: mean, Variance: variance, Probabilities: all[first+k]}
 			})
 		})
 		return out
@@ -49,7 +49,7 @@ func (p *Refined) Predict(x *mat.Dense) []Prediction {
 		var mean, variance [1]float64
 		p.posterior.Moments(at.view, mean[:], variance[:])
 		p.likelihood.Expected(all[i], at)
-		out[i] = Prediction{mean[0], variance[0], all[i]}
+		out[i] = Prediction{Mean: mean[0], Variance: variance[0], Probabilities: all[i]}
 	})
 	return out
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/lossep/lossep/audit"
@@ -79,6 +80,16 @@ func shareOf(counts []audit.Count, c audit.Count, s scale) string {
 // to the most probable cases.
 func (r *Audit) limitedText() string {
 	l, s := r.Limited, r.money()
+	text := capacityText(l, r.Stated(l.Cost), s, r.verb(), r.either("more", "less"))
+	if m := l.Ranked; m != nil {
+		text += fmt.Sprintf(" Giving the capacity to the cases of the highest probability, in place of the largest saving, would %s %s %s per case (95 %% interval %s).",
+			r.verb(), s.number(m.Value), r.either("more", "less"), s.interval(m.Low, m.High))
+	}
+	return text + gapText(l, s)
+}
+
+// capacityText says what decisions within a capacity cost, and how that compares with those without one.
+func capacityText(l *audit.Limited, cost audit.Measure, s scale, verb, more string) string {
 	each := ""
 	if l.Per != "" {
 		each = " per " + l.Per
@@ -88,20 +99,24 @@ func (r *Audit) limitedText() string {
 		limits = append(limits, fmt.Sprintf("%s %s%s", of.Name, short(of.Most), each))
 		prices = append(prices, fmt.Sprintf("%s of %s%s used, one more worth %s", short(of.Used), of.Name, each, s.number(of.Price)))
 	}
-	cost := r.Stated(l.Cost)
-	text := fmt.Sprintf("Within the capacity (%s) a case %ss %s (95 %% interval %s): %s %s than without it (95 %% interval %s; expected by the model: %s). By the probabilities: %s.",
-		strings.Join(limits, ", "), r.verb(), s.number(cost.Value), s.interval(cost.Low, cost.High), s.number(l.Extra.Value), r.either("more", "less"), s.interval(l.Extra.Low, l.Extra.High), s.number(l.Expected), strings.Join(prices, ", "))
-	if m := l.Ranked; m != nil {
-		text += fmt.Sprintf(" Giving the capacity to the cases of the highest probability, in place of the largest saving, would %s %s %s per case (95 %% interval %s).",
-			r.verb(), s.number(m.Value), r.either("more", "less"), s.interval(m.Low, m.High))
-	}
-	if gap := s.number(l.Gap); gap != s.number(0) {
-		text += fmt.Sprintf(" There are too many allocations to try all; another one could save up to %s per case.", gap)
-	}
-	return text
+	return fmt.Sprintf("Within the capacity (%s) a case %ss %s (95 %% interval %s): %s %s than without it (95 %% interval %s; expected by the model: %s). By the probabilities: %s.",
+		strings.Join(limits, ", "), verb, s.number(cost.Value), s.interval(cost.Low, cost.High), s.number(l.Extra.Value), more, s.interval(l.Extra.Low, l.Extra.High), s.number(l.Expected), strings.Join(prices, ", "))
 }
 
-func short(x float64) string { return fmt.Sprintf("%.4g", x) }
+// gapText says what another allocation could save.
+func gapText(l *audit.Limited, s scale) string {
+	if gap := s.number(l.Gap); gap != s.number(0) {
+		return fmt.Sprintf(" There are too many allocations to try all; another one could save up to %s per case.", gap)
+	}
+	return ""
+}
+
+func short(x float64) string {
+	if x >= 1000 && x < 1e15 {
+		return Count(int(math.Round(x)))
+	}
+	return fmt.Sprintf("%.4g", x)
+}
 
 // uncertainText says what costs that are not known leave open, and which of them is worth finding out.
 func (r *Audit) uncertainText() string {

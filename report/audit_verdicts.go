@@ -315,8 +315,6 @@ func (r *Audit) notCompared() string {
 	switch r.Approximation() {
 	case audit.NotAsked:
 		return "No fold was compared with the exact posterior"
-	case audit.OnlyTwoOutcomes:
-		return "The exact posterior is computed for two outcomes only"
 	case audit.OnlyProbit:
 		return fmt.Sprintf("The exact posterior is computed for the probit likelihood only, not for %s", r.Likelihood)
 	}

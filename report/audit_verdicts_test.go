@@ -94,7 +94,6 @@ func TestVerdictsInWords(t *testing.T) {
 func TestWhyNothingWasCompared(t *testing.T) {
 	for want, change := range map[string]func(*audit.Result){
 		"No fold was compared":                    func(*audit.Result) {},
-		"for two outcomes only":                   func(r *audit.Result) { r.Outcomes = []string{"a", "b", "c"} },
 		"for the probit likelihood only, not for": func(r *audit.Result) { r.Likelihood = "logit" },
 	} {
 		r := small(t)

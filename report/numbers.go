@@ -56,6 +56,9 @@ func (r *NumberAudit) WriteText(w io.Writer) error {
 		}
 		fmt.Fprintln(w)
 	}
+	if r.Limited != nil {
+		fmt.Fprintf(w, "%s\n\n", wrapText(r.limitedText(), textWidth))
+	}
 	for _, note := range r.notes() {
 		fmt.Fprintln(w, note)
 	}
@@ -234,6 +237,12 @@ func (r *NumberAudit) aboutCosts(m *numbers.Audited) Verdict {
 		v.Answer = "no"
 	}
 	return v
+}
+
+// limitedText says what decisions within a capacity cost.
+func (r *NumberAudit) limitedText() string {
+	s := r.inCurrency(r.perCase())
+	return capacityText(r.Limited, r.Limited.Cost, s, "cost", "more") + gapText(r.Limited, s)
 }
 
 // writeDecisions writes every case with all its actions.

@@ -55,6 +55,10 @@ func (r *NumberAudit) page() *Page {
 		p.Figure(r.ratioFigure(), "Cost per case if a unit too little costs more or less, and one too much the same.", "Cost per case against the ratio of the costs: with the action re-optimised, unchanged and constant.")
 		p.Table(r.ratioTable())
 	}
+	if r.Limited != nil {
+		p.Section("Capacity")
+		p.Text(r.limitedText())
+	}
 	p.Section("Cases that cost most")
 	p.Table(r.worstTable(len(r.Worst)))
 	r.methodSection(p)

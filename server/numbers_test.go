@@ -158,7 +158,6 @@ func TestNumbersRefused(t *testing.T) {
 		{"decide", `,"capacity":{"van":2}`, "is that of no action"},
 		{"predict", `,"quantiles":[2]`, "not between 0 and 1"},
 		{"predict", `,"utility":"under=1,over=1"`, "utility"},
-		{"value", `,"labels":true`, "what a label is worth"},
 		{"value", `,"ask":["sold"]`, "not a feature"},
 		{"value", `,"ask":["price"],"utility":"under=price,over=1"`, "says what actions cost"},
 		{"value", `,"calibrate":true`, "calibrate"},

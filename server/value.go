@@ -142,6 +142,7 @@ type NumberValue struct {
 	Mean         float64   `json:"mean" doc:"the expected outcome"`
 	WorthOutcome float64   `json:"worth_outcome" doc:"of knowing the outcome: the most that any information can be worth"`
 	WorthColumns []float64 `json:"worth_columns,omitempty" doc:"of measuring each of the columns asked about, less what that costs if it was given"`
+	WorthLabel   *float64  `json:"worth_label,omitempty" doc:"of its outcome, if it were learned from, to decisions on all rows, per row"`
 	Unusual      []string  `json:"unusual" doc:"columns in which the case is unlike the training rows"`
 }
 
@@ -171,10 +172,25 @@ func (s *Server) valueNumbers(ctx context.Context, x *exchange, m *served, b *bo
 	if err != nil {
 		return wrongAsk(err)
 	}
-	worth := make([]*lossep.Worth, len(cases))
+	worth, stakes := make([]*lossep.Worth, len(cases)), make([]decision.Stake, len(cases))
+	if q.Ask.Labels {
+		if r.N > maxLabelled {
+			return problem.Wrong("labels", "%d rows are more than %d; send a sample of them", r.N, maxLabelled)
+		}
+		if err := r.Memory.Take(m.numbers.LabelBytes(r.N)); err != nil {
+			return err
+		}
+	}
 	err = s.eachStake(ctx, x, costs, r, len(cases), func(i int, stake decision.Stake, at func(error) error) (err error) {
-		worth[i], err = v.Value(ctx, stake, r.Matrix(i, i+1).RawRowView(0), &cases[i], at)
-		return err
+		stakes[i] = stake
+		if worth[i], err = v.Value(ctx, stake, r.Matrix(i, i+1).RawRowView(0), &cases[i], at); err != nil || i+1 < r.N {
+			return err
+		}
+		labels, err := v.Labels(ctx, r.Matrix(0, r.N), stakes)
+		for k, x := range labels {
+			worth[k].Label = x
+		}
+		return wrongAsk(err)
 	})
 	if err != nil {
 		return err

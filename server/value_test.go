@@ -138,7 +138,7 @@ func TestValueWithInducingPoints(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.Models = append(c.Models, source(t, "induced", m)) })
 	answer[ValueResponse](t, s, "/v1/models/induced/value", rowsBody(t, someRows(2), `"ask":["age"]`))
 	p := checkRefused(t, ask(s, http.MethodPost, "/v1/models/induced/value", rowsBody(t, someRows(2), `"labels":true`)), 422)
-	if !strings.Contains(p.Detail, "labels: what a label is worth is for models of two outcomes without inducing points") {
+	if !strings.Contains(p.Detail, "labels: what a label is worth is for models without inducing points") {
 		t.Error(p.Detail)
 	}
 }

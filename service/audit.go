@@ -27,7 +27,7 @@ func NewAudit() *Audit {
 	o := &a.Audit
 	o.Folds, o.Repeats, o.References = audit.DefaultFolds, 1, 1
 	a.Options = append(a.Options, Options{
-		{Name: "methods", Group: Testing, Help: "inference methods to compare (default: all)", Value: newList(&a.methods, "A,B,C")},
+		{Name: "methods", Group: Testing, Help: "inference methods to compare (default: all; if the outcome is a number none, and nuts and exact may be given)", Value: newList(&a.methods, "A,B,C")},
 		{Name: "folds", Group: Testing, Help: "number of cross-validation folds", Shown: fmt.Sprintf("%d, or %d if the outcome is a number", audit.DefaultFolds, numberFolds), Value: whole{&o.Folds, 2}},
 		{Name: "repeats", Group: Testing, Help: "repetitions of the cross-validation", Value: whole{&o.Repeats, 1}},
 		{Name: "time", Group: Testing, Help: "time column: forward-chaining splits (excluded from features)", Value: text{&o.Time, "COLUMN"}},
@@ -97,5 +97,5 @@ func (a *Audit) OfNumbers(u *Costs, costs *decision.NumberCosts) (bool, error) {
 		a.Audit.Folds = numberFolds
 	}
 	return true, a.Options.refuse("it is for outcomes that are categories; leave it out",
-		"repeats", "by", "capacity", "per", "probability", "recalibrate", "references")
+		"repeats", "by", "probability", "recalibrate", "references")
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/numbers"
@@ -57,6 +59,14 @@ func (v *NumberValuer) Value(ctx context.Context, stake decision.Stake, x []floa
 	return worth, nil
 }
 
+// Labels are what the outcomes of all cases would be worth to decisions on all, nil if that is not asked for.
+func (v *NumberValuer) Labels(ctx context.Context, x *mat.Dense, stakes []decision.Stake) ([]float64, error) {
+	if !v.Ask.Labels {
+		return nil, nil
+	}
+	return v.Model.LabelWorth(ctx, x, stakes)
+}
+
 // Fields are what is said of the value of information in a case.
 func (v *NumberValuer) Fields(prices []float64) []Field {
 	all := slices.DeleteFunc(v.NumberDecider.Fields(), func(f Field) bool { return strings.HasSuffix(f.Name, "lower") || strings.HasSuffix(f.Name, "higher") })
@@ -80,11 +90,15 @@ func (v *valuingNumbers) Recipe() *recipe.Recipe {
 
 func (v *valuingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
 	var worth *lossep.Worth
+	var pool labelled
 	valued := func(cells func() []string, c *Case) error {
 		c.Worth = worth
+		if v.Ask.Labels {
+			return pool.hold(cells, c)
+		}
 		return emit(cells, c)
 	}
-	return v.each(ctx, rd, several, valued, func(row numbers.Row, c *NumberCase) error {
+	err := v.each(ctx, rd, several, valued, func(row numbers.Row, c *NumberCase) error {
 		stake, err := row.Bind(v.Costs)
 		if err != nil {
 			return err
@@ -97,8 +111,41 @@ func (v *valuingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bo
 				v.pays[k]++
 			}
 		}
+		if v.Ask.Labels {
+			pool.x, pool.stakes = append(pool.x, row.X...), append(pool.stakes, stake)
+		}
 		return nil
 	})
+	if err != nil || len(pool.cases) == 0 {
+		return err
+	}
+	labels, err := v.Labels(ctx, mat.NewDense(len(pool.cases), len(pool.x)/len(pool.cases), pool.x), pool.stakes)
+	if err != nil {
+		return err
+	}
+	for i, c := range pool.cases {
+		c.Worth.Label = labels[i]
+		if err := emit(func() []string { return pool.cells[i] }, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// labelled are cases whose labels are valued together.
+type labelled struct {
+	cells  [][]string
+	cases  []*Case
+	x      []float64 // encoded, row by row
+	stakes []decision.Stake
+}
+
+func (l *labelled) hold(cells func() []string, c *Case) error {
+	if len(l.cases) == numbers.MostLabelled {
+		return optionError("labels", "there are more than %d rows; give a sample of them", numbers.MostLabelled)
+	}
+	l.cells, l.cases = append(l.cells, cells()), append(l.cases, c)
+	return nil
 }
 
 func (v *valuingNumbers) Lines(Naming) []string {

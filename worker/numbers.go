@@ -209,9 +209,24 @@ func (j *job) valueNumbers(ctx context.Context) (any, []Tensor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	var labels []float64
+	if q.Ask.Labels {
+		if err := j.take(j.share, "what labels are worth", float64(j.number.LabelBytes(min(j.rows.Len(), numbers.MostLabelled)))); err != nil {
+			return nil, nil, err
+		}
+		x, _, err := j.number.Recipe().Apply(j.rows)
+		if err != nil {
+			return nil, nil, err
+		}
+		if labels, err = v.Labels(ctx, x, stakes); err != nil {
+			return nil, nil, err
+		}
+	}
 	found, tensors, err := j.numberCases(ctx, j.number.Recipe().WithOpen(q.Ask.Columns...), v.Fields(q.Prices), func(i int, x []float64, c *service.Case) (err error) {
 		at := func(err error) error { return numbers.Located(j.rows.Place(i), err) }
-		c.Worth, err = v.Value(ctx, stakes[i%len(stakes)], x, c.Number, at)
+		if c.Worth, err = v.Value(ctx, stakes[i%len(stakes)], x, c.Number, at); err == nil && labels != nil {
+			c.Worth.Label = labels[i]
+		}
 		return err
 	})
 	found.Actions = costs.Actions().Choices

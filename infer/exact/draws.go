@@ -58,11 +58,11 @@ func (d *Draws) Moments(views *gauss.Views, mean, variance []float64) {
 func (d *Draws) MomentErrors(views *gauss.Views, mean, variance []float64) {
 	d.eachView(views, func(i int, m []float64, _ float64) {
 		centre := stat.Mean(m, nil)
-		mean[i] = d.stderr(m)
+		mean[i] = d.StdErr(m)
 		for k, x := range m {
 			m[k] = (x - centre) * (x - centre)
 		}
-		variance[i] = d.stderr(m)
+		variance[i] = d.StdErr(m)
 	})
 }
 
@@ -71,14 +71,14 @@ func (d *Draws) MomentErrors(views *gauss.Views, mean, variance []float64) {
 func (d *Draws) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
 	d.eachView(views, func(i int, m []float64, v float64) {
 		expectEach(t, m, v)
-		value[i], stderr[i] = stat.Mean(m, nil), d.stderr(m)
+		value[i], stderr[i] = stat.Mean(m, nil), d.StdErr(m)
 	})
 }
 
-// stderr is the standard error of the mean of a quantity given at every draw:
+// StdErr is the standard error of the mean of a quantity given at every draw:
 // sd/√n for independent draws, and for chains what their autocorrelation and their
 // disagreement leave of n.
-func (d *Draws) stderr(x []float64) float64 {
+func (d *Draws) StdErr(x []float64) float64 {
 	if d.chains == 0 {
 		se := stat.StdDev(x, nil) / math.Sqrt(float64(len(x)))
 		if math.IsNaN(se) {

@@ -180,7 +180,8 @@ may be empty or absent in the file: such rows are decided by the mean over the 5
 a model with --missing impute. If another output column has the name worth_COLUMN, it is
 worth_COLUMN_column.
 
-With --labels the rows are unlabelled cases (at most 1000) and worth_label is the value of
+With --labels the rows are unlabelled cases (at most 1000; 1000 divided by the number of outcomes
+if there are more than two, and 300 if the outcome is a number) and worth_label is the value of
 labelling each, per case, to decisions on all of them. Label cases in descending order of worth_label.`,
 		Example: `  lossep value model.lossep new.csv
   lossep value model.lossep new.csv --ask mri=0.2 --ask biopsy=1 --keep -o value.csv

@@ -229,7 +229,7 @@ func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.Numb
 	}
 	decideCodes(&o, t)
 	o.Data.Drop = append(slices.Clone(o.Data.Drop), request.Predictions...)
-	a := numbers.AuditOptions{Folds: request.Audit.Folds, Time: request.Audit.Time, Methods: request.Audit.Methods, Predictions: request.Predictions, Currency: request.Audit.Currency, CasesPerYear: request.Audit.CasesPerYear}
+	a := numbers.AuditOptions{Folds: request.Audit.Folds, Time: request.Audit.Time, Methods: request.Audit.Methods, Predictions: request.Predictions, Currency: request.Audit.Currency, CasesPerYear: request.Audit.CasesPerYear, Capacity: request.Audit.Capacity, Per: request.Audit.Per}
 	if test != "" {
 		if a.Test, err = readTest(c, rows, test, []string{path}, also); err != nil {
 			return err

@@ -518,7 +518,8 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
             or with a dict, such as ``{"mri": 0.2}``, less the cost it gives.
         labels : bool
             Say what the label of each case would be worth to decisions on all of them, if it
-            were found out and learned from; for two classes and 1000 cases at most.
+            were found out and learned from; for 1000 cases at most, and with more than two
+            classes 1000 divided by their number.
         """
         check_is_fitted(self)
         prices = ask_prices(ask)

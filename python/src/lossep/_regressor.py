@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from lossep import _worker
 from lossep._columns import Columns
 from lossep._costs import raw_columns
-from lossep._decisions import Worth, ask_prices, capacities
+from lossep._decisions import Worth, ask_prices, capacities, decide_options
 from lossep._errors import DataWarning
 from lossep._estimator import Estimator, index_of
 from lossep._frames import Array
@@ -360,6 +360,7 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         *,
         cost_columns: Any = None,
         ask: Sequence[str] | Mapping[str, float] = (),
+        labels: bool = False,
     ) -> Worth:
         """What it would be worth in each case to know more before acting.
 
@@ -371,12 +372,15 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
             Other costs than those of the fit, and the columns that they name.
         ask : list of names, or dict
             Columns that could be measured, with what that costs, as for ``LossepClassifier.value``.
+        labels : bool
+            Whether to value the outcome of each case to decisions on all of them, at most 300, were it known and
+            learned from.
         """
         check_is_fitted(self)
         prices = ask_prices(ask)
         columns = cases(self, X, gaps=True)
         _add_beside(columns, cost_columns)
-        options = {"ask": [f"{name}={price!r}" for name, price in prices.items()]} if prices else {}
+        options = decide_options(ask=[f"{name}={price!r}" for name, price in prices.items()], labels=labels)
         header = {"name": "X", "columns": columns.header(), "utility": _utility(cost), "options": options}
         reply, _ = self.model_.ask("value", header, columns.tensors())
         self._unseen(reply.result)
@@ -385,6 +389,7 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
             decisions=self._decisions(reply, columns, X),
             outcome=tensors["worth_outcome"],
             columns={name: tensors["worth_columns"][:, k] for k, name in enumerate(prices)},
+            label=tensors.get("worth_label"),
         )
 
     def _decisions(self, reply: Any, columns: Columns, X: Any) -> NumberDecisions:
