@@ -60,7 +60,7 @@ func (u *Costs) Numbers(ctx context.Context, read func(ctx context.Context, path
 // given tells whether there are costs.
 func (u *Costs) given() bool { return u.Line+u.File+u.Matrix != "" }
 
-// IsNumber tells whether the outcome of a table is fitted as a number, and why if nobody said so.
+// IsNumber tells whether the outcome of a table is fitted as a number, and why if nobody said so: also why numbers are not.
 func (f *Fit) IsNumber(t *table.Table, u *Costs, costs *decision.NumberCosts) (is bool, reason string, err error) {
 	switch {
 	case (f.Outcome == Categories || f.Outcome == Ordered) && costs != nil:
@@ -82,11 +82,13 @@ func (f *Fit) IsNumber(t *table.Table, u *Costs, costs *decision.NumberCosts) (i
 	case u.given():
 		return false, "", nil
 	}
-	n, is := recipe.LooksLikeNumber(t, f.Rows.Data)
-	if is {
-		err = f.RefuseCodes(t)
+	switch n, is := recipe.LooksLikeNumber(t, f.Rows.Data); {
+	case is:
+		return true, fmt.Sprintf("as it takes %d different values; give {outcome=categories} if they are names", n), f.RefuseCodes(t)
+	case n > 2:
+		return false, fmt.Sprintf("as it takes only %d different numbers; give {outcome=ordered} if they are grades, {outcome=count} if they are counts", n), nil
 	}
-	return is, fmt.Sprintf("as it takes %d different values; give {outcome=categories} if they are names", n), err
+	return false, "", nil
 }
 
 // RefuseCodes refuses an outcome that looks like codes, unless somebody said that it is a number. There may
