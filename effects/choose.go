@@ -50,6 +50,7 @@ func DefaultChoice() Choice {
 // most; sets that bring less than the threshold are left out.
 func (f *Fit) Choose(ctx context.Context, c Choice) error {
 	defer func() { f.trial = nil }()
+	named := len(f.members) // which stay, whatever they bring
 	if _, err := f.Run(ctx, c.Passes, c.tolerance(f), c.Trace); err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (f *Fit) Choose(ctx context.Context, c Choice) error {
 		if _, err := f.Run(ctx, c.Passes, c.tolerance(f), c.Trace); err != nil {
 			return err
 		}
-		f.prune(c.Threshold)
+		f.prune(named, c.Threshold)
 	}
 	return nil
 }
@@ -157,11 +158,10 @@ func (f *Fit) counting(ctx context.Context, of []*Grouping) (counts []*Grouping,
 	return counts, err
 }
 
-// prune takes out families that bring less than the threshold.
-func (f *Fit) prune(threshold float64) {
-	f.members = slices.DeleteFunc(f.members, func(m *member) bool {
-		return len(m.Family) > 0 && m.Nats() < threshold
-	})
+// prune takes out families that bring less than the threshold, but for the first.
+func (f *Fit) prune(first int, threshold float64) {
+	rest := slices.DeleteFunc(f.members[first:], func(m *member) bool { return m.Nats() < threshold })
+	f.members = f.members[:first+len(rest)]
 }
 
 func (c Choice) tolerance(f *Fit) float64 { return c.Tolerance * float64(f.table.Len()) }
