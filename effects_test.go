@@ -313,6 +313,41 @@ func TestEffectsThatTellTheOutcome(t *testing.T) {
 	}
 }
 
+// A fit that is interrupted after its effects were found goes on from them and ends with the same file.
+func TestInterruptedEffects(t *testing.T) {
+	rows := crossedTable(t, 3000, 1)
+	o := lossep.Options{Kernel: "matern32 + constant + " + lossep.AutoEffects, Inducing: 20, Data: recipe.Options{Target: "late", Positive: "yes"}}
+	file := func(ctx context.Context) (string, error) {
+		m, err := lossep.Fit(ctx, rows, o)
+		if err != nil {
+			return "", err
+		}
+		var b bytes.Buffer
+		err = m.Write(&b)
+		return b.String(), err
+	}
+	want, err := file(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := new(memory)
+	o.Checkpoints = kept
+	ctx, cancel := context.WithCancel(context.Background())
+	o.Progress = func(lossep.Progress) {
+		if len(kept.states) > 0 {
+			cancel()
+		}
+	}
+	if _, err := file(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	chosen := false
+	o.Progress = func(p lossep.Progress) { chosen = chosen || strings.HasSuffix(p.Stage, "in 0 families") }
+	if got, err := file(context.Background()); err != nil || got != want || chosen || !slices.Equal(kept.resumed, []int{3000}) {
+		t.Errorf("another model, or families chosen again (%v); gone on from %d rows; %v", chosen, kept.resumed, err)
+	}
+}
+
 // Groups that a column has many of are for effects, and not for the smooth part as well: their
 // standard deviation is the one they have, and other rows are predicted about as well as by those
 // who know it all.

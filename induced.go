@@ -54,13 +54,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		o.Start = p.Kernel.Params(nil)
 	}
 	if p.opt.Progress != nil {
-		o.Pass = func(e search.Passed) {
-			stage := fmt.Sprintf("searching for the kernel with %d rows and %d inducing points", e.Rows, e.Points)
-			if e.Held {
-				stage = fmt.Sprintf("expectation propagation with %d rows and %d inducing points", e.Rows, e.Points)
-			}
-			p.opt.Progress(Progress{Stage: stage, Step: e.Evaluation, Steps: e.Evaluations, Done: e.Done, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
-		}
+		o.Pass = p.tellPass
 	}
 	terms := p.many()
 	if p.opt.Elsewhere != nil && p.order != nil {
@@ -69,7 +63,11 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			return nil, err
 		}
 	}
-	fit, err := search.Induce(ctx, p.Kernel, p.X, terms, o)
+	fit, err := o.Resume.BesideEffects(p.Kernel, o.Memory)
+	if fit == nil && err == nil {
+		fit, err = search.Induce(ctx, p.Kernel, p.X, terms, o)
+		o.Resume = nil // it is over
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +86,20 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	return l, nil
 }
 
+// tellPass tells of a pass over rows that are seen from inducing points.
+func (p *Problem) tellPass(e search.Passed) {
+	stage := fmt.Sprintf("searching for the kernel with %d rows and %d inducing points", e.Rows, e.Points)
+	if e.Held {
+		stage = fmt.Sprintf("expectation propagation with %d rows and %d inducing points", e.Rows, e.Points)
+	}
+	p.opt.Progress(Progress{Stage: stage, Step: e.Evaluation, Steps: e.Evaluations, Done: e.Done, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
+}
+
 // Learn learns the effects beside a process that inducing points found as search says.
 func (t *EffectTerms) Learn(ctx context.Context, fit *search.Induced, x *mat.Dense, terms gp.Terms, r *recipe.Recipe, again search.InduceOptions, opt Options) (*search.Induced, *effects.Fit, error) {
 	o := search.EffectOptions{Families: t.families, Codes: r.Coding().Codes(), ShardRows: opt.ShardRows, Sweeps: opt.Sweeps, Power: opt.Power, Driver: again.Driver, Groups: opt.mostGroups()}
 	if !opt.Fixed {
-		again.Start, again.Resume, again.Checkpoint = fit.Process.Kernel().Params(nil), nil, nil
+		again.Start = fit.Process.Kernel().Params(nil)
 		o.Search = &again
 	}
 	if t.auto {

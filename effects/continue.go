@@ -2,6 +2,7 @@ package effects
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 )
@@ -102,4 +103,35 @@ func (g *Grouping) key(row []float64) int {
 		key = key*a.Cells + c
 	}
 	return key
+}
+
+// Learnt is a family and what is known of its effects, to be kept.
+type Learnt struct {
+	Family   Family  `json:"family"`
+	Variance float64 `json:"variance"`
+	Moments  []byte  `json:"moments"` // in the order of the groups, mean and variance of each
+}
+
+// Learnt are the effects learnt so far.
+func (f *Fit) Learnt() (all []Learnt) {
+	for _, m := range f.members {
+		moments, _ := binary.Append(nil, binary.LittleEndian, m.Moments) // which have a fixed size
+		all = append(all, Learnt{m.Family, m.Variance, moments})
+	}
+	return all
+}
+
+// Restore adds effects that were learnt from the same rows.
+func (f *Fit) Restore(ctx context.Context, all []Learnt) error {
+	for _, one := range all {
+		if err := f.Add(ctx, one.Family, one.Variance); err != nil {
+			return err
+		}
+		m := f.members[len(f.members)-1]
+		if n, err := binary.Decode(one.Moments, binary.LittleEndian, m.Moments); err != nil || n != len(one.Moments) {
+			return fmt.Errorf("%w: what was kept is not of these rows", ErrFamily)
+		}
+		m.fresh = false
+	}
+	return nil
 }

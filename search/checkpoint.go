@@ -3,9 +3,12 @@ package search
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/kernel"
 )
@@ -26,6 +29,15 @@ type Checkpoint struct {
 	SearchRows  int  `json:"search_rows,omitempty"`
 	Evaluations int  `json:"evaluations,omitempty"`
 	Stop        Stop `json:"stop,omitempty"`
+	// Beside are effects that the search stands beside, nil if these are to be found when it has ended.
+	Beside *KeptEffects `json:"beside,omitempty"`
+}
+
+// KeptEffects are effects that were found beside a process, and its kernel.
+type KeptEffects struct {
+	Logs     []float64           `json:"log_parameters"`
+	Families []effects.Learnt    `json:"families"`
+	Dropped  []effects.Candidate `json:"dropped,omitempty"`
 }
 
 // SearchPlan tells apart the plans of searches, the samples that they go by and the prior: a
@@ -61,10 +73,28 @@ func (c *Checkpoint) Fits(k kernel.Kernel, x *mat.Dense) bool {
 			return false
 		}
 	}
-	for _, v := range c.Logs {
+	logs := c.Logs
+	if c.Beside != nil {
+		if len(c.Beside.Logs) != len(logs) || len(c.Beside.Families) == 0 {
+			return false
+		}
+		logs = slices.Concat(logs, c.Beside.Logs)
+	}
+	for _, v := range logs {
 		if !(math.Abs(v) <= kernel.MaxLog) {
 			return false
 		}
 	}
 	return true
+}
+
+// BesideEffects is the process of a search that had ended when effects were found, which AddEffects goes on from. It is
+// nil if the checkpoint is from before that.
+func (c *Checkpoint) BesideEffects(k kernel.Kernel, memory int64) (*Induced, error) {
+	if c == nil || c.Beside == nil {
+		return nil, nil
+	}
+	z := mat.NewDense(len(c.Points), len(c.Points[0]), slices.Concat(c.Points...))
+	p, err := gp.NewInducing(k.With(c.Beside.Logs), z)
+	return &Induced{Process: p, buffer: &gp.ViewBuffer{Bytes: memory}, draft: true}, err
 }

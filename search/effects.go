@@ -24,7 +24,8 @@ type EffectOptions struct {
 	Groups            int // the most groups of all families on all functions; 0 for no bound
 	ShardRows, Sweeps int
 	Power             float64
-	// Search, if set, is how the kernel of the process is searched for again, beside the effects.
+	// Search, if set, is how the kernel of the process is searched for again, beside the effects. If it resumes, these
+	// are in the checkpoint, of which the process is.
 	Search *InduceOptions
 	// Driver, if set, makes passes over rows that are not in the memory of this machine.
 	Driver gp.Driver
@@ -134,8 +135,12 @@ func (b *both) settings() pass.Settings {
 	return pass.Settings{Rule: infer.Propagation{Power: b.opt.Power}, Sweeps: b.opt.Sweeps, Tolerance: finalTolerance(n), Ahead: n > SearchRows, Warm: true}
 }
 
-// families adds those that are named, and those that are worth it.
+// families adds those that are named, and those that are worth it, or those that were found before.
 func (b *both) families(ctx context.Context) error {
+	if s := b.opt.Search; s != nil && s.Resume != nil {
+		b.fit.Dropped = s.Resume.Beside.Dropped
+		return b.fit.Restore(ctx, s.Resume.Beside.Families)
+	}
 	if err := b.moments(ctx); err != nil {
 		return err
 	}
@@ -166,6 +171,13 @@ func (b *both) search(ctx context.Context) (err error) {
 	}
 	again.Beside, again.Sums, again.Tuned, again.buffer, again.Draft = b.fit.Effects(), b.sums, b.fit.Logs, b.induced.buffer, true
 	kernel := b.induced.Process.Kernel()
+	keep := again.Checkpoint
+	if again.Checkpoint = nil; keep != nil && b.opt.Driver == nil {
+		again.Checkpoint = func(c Checkpoint) {
+			c.Rows, c.Beside = b.terms.Len(), &KeptEffects{kernel.Params(nil), b.fit.Learnt(), b.fit.Dropped}
+			keep(c)
+		}
+	}
 	b.induced.Engine = nil // collectable
 	next, err := Induce(ctx, kernel, b.x, b.terms, again)
 	if err != nil {
