@@ -120,7 +120,7 @@ func (t *leakTest) leak(k *Look, i int) string {
 	default:
 		area = t.byNumbers(func(row int) float64 { return k.X.At(row, number) })
 	}
-	if area == 1 && orders*t.few < separated {
+	if area == 1 && (t.few == 0 || orders*t.few < separated) {
 		rows := fmt.Sprintf("all %d rows", t.looked())
 		if t.looked() < t.all {
 			rows += " looked at"
