@@ -145,6 +145,8 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 		f.Notes = append(f.Notes, "methods were not compared with the exact posterior: "+why)
 	case posterior.Gaps(x):
 		f.Notes = append(f.Notes, "methods were not compared with the exact posterior: some test rows lack a value of a column that all training rows have")
+	case l.HasEffects():
+		f.Notes = append(f.Notes, "methods were not compared with the exact posterior, which there is none of with effects")
 	default:
 		steps = append(steps, func(ctx context.Context, f *Fold) (err error) {
 			if l.Inducing() > 0 {
@@ -245,6 +247,9 @@ func (a *Audit) ask(ctx context.Context, f *Fold, l *lossep.Learned, method loss
 		return f.locate(fmt.Errorf("%s: %w", name, err))
 	}
 	s := m.Summary()
+	if err == nil && method == lossep.Corrected && m.Method() == lossep.EP {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s: effects stand beside inducing points, of which there are no corrections; EP is used instead", name))
+	}
 	if name == string(method) {
 		f.LogEvidence, f.Inducing = s.LogEvidence, s.Inducing
 	}
