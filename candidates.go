@@ -92,10 +92,10 @@ func (l predictsMore) Without(f *search.Fit) []float64 {
 }
 
 // learnAuto learns with AutoKernel: it mixes candidates by what they predict out of fold.
-func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
+func (p *Problem) learnAuto(ctx context.Context) (*Learned, *search.LeftOut, error) {
 	m, err := p.searched().Mix(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	mix := &mixture{weights: m.Weights}
 	l := &Learned{problem: p, process: mix, candidates: m.Candidates}
@@ -106,7 +106,7 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 		mix.parts = append(mix.parts, p.learned(fit))
 	}
 	l.problem = mix.heaviest().problem
-	return l, nil
+	return l, m.Left, nil
 }
 
 // affordsParts refuses a mixture of more posteriors than could be read again, before they are

@@ -7,10 +7,16 @@ import (
 
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/search"
 )
 
 // AutoEffects is the term of a kernel that stands for the effects that the evidence asks for.
 const AutoEffects = "effects(auto)"
+
+// What effects are learned beside where rows are few enough for mixtures of full processes. Alone they take no time to
+// speak of, and tell whether there are steps and crossings that processes are too smooth for. Only then is it worth
+// the time to learn them beside a process, too.
+var besideEffects = []string{"constant", search.PerColumn}
 
 // EffectTerms are the terms of a kernel that are effects.
 type EffectTerms struct {

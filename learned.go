@@ -68,9 +68,16 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 			return nil, err
 		}
 	}
+	refined := l.Inducing() > 0 && method.row(p.Len()).Refines() && p.opt.Inducing == AutoInducing
+	if refined {
+		method = EP
+	}
 	found, err := l.process.apply(ctx, l, method)
 	if err != nil {
 		return nil, err
+	}
+	if refined {
+		found.status.Notes = append(slices.Clone(found.status.Notes), "effects stand beside inducing points, from which no corrections can be had: EP decides")
 	}
 	m := &Model{
 		recipe: p.Recipe, coding: p.coding, utility: p.Utility, likelihood: p.opt.Likelihood, method: method,

@@ -378,5 +378,6 @@ const (
 // gives rows left out the highest probability, stacking (Yao, Vehtari, Simpson and Gelman 2018),
 // with a little in favour of the simplest; see search.Candidates and docs/research/kernels.md.
 //
-// What is mixed are posteriors: P(y | x) = Σ w_k P_k(y | x), for whatever method.
+// What is mixed are posteriors: P(y | x) = Σ w_k P_k(y | x), for whatever method. Of two outcomes effects take the
+// place of the mixture where they predict those rows better; see docs/research/effects.md.
 const AutoKernel = "auto"

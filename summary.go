@@ -206,8 +206,8 @@ func (s *Summary) checkCandidates() error {
 	if len(s.Candidates) == 0 {
 		return nil
 	}
-	if len(s.Candidates) > len(search.Candidates) {
-		return fmt.Errorf("it was mixed of %d kernels, and at most %d are tried", len(s.Candidates), len(search.Candidates))
+	if most := len(search.Candidates) + len(besideEffects); len(s.Candidates) > most {
+		return fmt.Errorf("it was mixed of %d kernels, and at most %d are tried", len(s.Candidates), most)
 	}
 	sum := 0.0
 	for _, c := range s.Candidates {

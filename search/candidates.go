@@ -235,6 +235,8 @@ type Mixture struct {
 	Candidates []Tried // all that were tried
 	// Slope is the calibration slope of the mixture, see CalibrationSlope; 0 stands for 1.
 	Slope float64
+	// Left is what the mixture predicts out of fold; nil where rows are too few to leave some out.
+	Left *LeftOut
 }
 
 // Mix fits the candidates to all rows of a full process, and weighs them by what they predict out of
@@ -243,7 +245,10 @@ type Mixture struct {
 //
 // Errors are those of Optimise.
 func (p *Problem) Mix(ctx context.Context) (*Mixture, error) {
-	some := p.Compared()
+	rows, some := p.compared(), p
+	if rows != nil {
+		some = p.Rows.Some(rows)
+	}
 	by := &refits{Problem: some, folds: some.Folds()}
 	trials, err := some.compare(ctx, by)
 	if err != nil {
@@ -265,7 +270,7 @@ func (p *Problem) Mix(ctx context.Context) (*Mixture, error) {
 			return nil, err
 		}
 	}
-	m := &Mixture{Slope: by.slope(trials, weights, counts)}
+	m := &Mixture{Slope: by.slope(trials, weights, counts), Left: by.leftOut(trials, weights, rows)}
 	for k, t := range trials {
 		if weights[k] > 0 && some != p {
 			if err := p.goOn(ctx, t); err != nil {

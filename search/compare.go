@@ -52,16 +52,24 @@ const (
 // with as many of each outcome as among all, where rows are many. Rows that belong together are all
 // among them, or none.
 func (p *Problem) Compared() *Problem {
+	if rows := p.compared(); rows != nil {
+		return p.Rows.Some(rows)
+	}
+	return p
+}
+
+// compared are the rows of Compared; nil if it is all of them.
+func (p *Problem) compared() []int {
 	if p.Len() <= wholeRows {
-		return p
+		return nil
 	}
 	parts, err := p.Rows.Folds(p.Rows.Groups(), sampleParts, rand.New(rand.NewPCG(p.Seed, 7)))
 	if err != nil {
-		return p // which is divided no further
+		return nil // which is divided no further
 	}
 	rows := slices.Concat(parts[:max(1, sampleParts*sampleRows/p.Len())]...)
 	slices.Sort(rows)
-	return p.Rows.Some(rows)
+	return rows
 }
 
 // Sample is some of the rows of one function, in their order, which a kernel for inducing points is

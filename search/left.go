@@ -1,0 +1,53 @@
+package search
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/lossep/lossep/compare"
+)
+
+// LeftOut is what a mixture predicts of rows that its parts were fitted without, for what is no candidate of it to be
+// judged by the same rows.
+type LeftOut struct {
+	Rows   []int // that the candidates were compared on; nil if it is all
+	Folds  []compare.Split
+	Counts []float64 // how often each of the rows counts that were left out, in the order of the folds
+	Logs   []float64 // log probabilities of their outcomes
+}
+
+// leftOut is what the mixture of trials with these weights predicts.
+func (r *refits) leftOut(trials []*trial, weights []float64, rows []int) *LeftOut {
+	if trials[floats.MaxIdx(weights)].logs == nil {
+		return nil
+	}
+	l := &LeftOut{Rows: rows, Folds: r.folds, Counts: r.counts()}
+	l.Logs = make([]float64, len(l.Counts))
+	for i := range l.Logs {
+		sum := 0.0
+		for k, t := range trials {
+			if weights[k] > 0 {
+				sum += weights[k] * math.Exp(t.logs[i])
+			}
+		}
+		l.Logs[i] = math.Log(sum)
+	}
+	return l
+}
+
+// Mean is the mean of log probabilities of the same rows, by how often they count.
+func (l *LeftOut) Mean(logs []float64) float64 {
+	return floats.Dot(logs, l.Counts) / floats.Sum(l.Counts)
+}
+
+// Gain is by how many nats others' log probabilities of the same rows are higher, and its standard error.
+func (l *LeftOut) Gain(logs []float64) (nats, err float64) {
+	square := 0.0
+	for i, n := range l.Counts {
+		d := n * (logs[i] - l.Logs[i])
+		nats += d
+		square += d * d
+	}
+	return nats, math.Sqrt(square)
+}
