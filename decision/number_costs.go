@@ -397,8 +397,9 @@ func (s *NumberCosts) CheckChoice(c NumberChoice) error {
 			return s.fault("give the cost of actions on both sides, or a range: action: {from: 0, to: 200}", "there is no best action in this case: it would be %v", x)
 		}
 	}
-	if math.IsInf(c.Expected, 1) {
-		return s.fault("bound the cost, as in min(exp(outcome - action), 1000)", "the expected cost of action %v is infinite, or rests on outcomes too rare to be known", c.Action)
+	// Of a distribution without end a sum is infinite, or the difference of two such.
+	if math.IsInf(c.Expected, 1) || math.IsNaN(c.Expected+c.ExpectedLower+c.ExpectedHigher) {
+		return s.fault("bound the cost, as in min(exp(outcome - action), 1000), or leave outcomes out that are far from all others", "the expected cost of action %v is infinite, or rests on outcomes too rare to be known", c.Action)
 	}
 	for _, x := range []float64{c.Expected, c.ExpectedLower, c.ExpectedHigher} {
 		if !(x >= 0) || math.IsInf(x, 0) {

@@ -176,5 +176,6 @@ func flagged(err error) bool {
 	var improper *infer.ImproperError
 	var input *lossep.InputError
 	var place *table.Error
-	return err != nil && (errors.As(err, &start) || errors.As(err, &improper) || errors.As(err, &input) || errors.As(err, &place) && place.Fix != "")
+	var cost *decision.SpecError
+	return err != nil && (errors.As(err, &start) || errors.As(err, &improper) || errors.As(err, &input) || errors.As(err, &cost) && cost.Fix != "" || errors.As(err, &place) && place.Fix != "")
 }
