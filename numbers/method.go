@@ -178,7 +178,7 @@ func (m *Model) Method() lossep.Method { return cmp.Or(m.summary.Method, lossep.
 func checkCompared(all []lossep.Method) error {
 	for _, method := range all {
 		if !slices.Contains(AuditMethods(), method) {
-			return inputf("methods", "%s is not for outcomes that are numbers; choose from %s", method, names(AuditMethods()))
+			return inputf("methods", "%s is not for outcomes that are numbers; choose one of %s", method, names(AuditMethods()))
 		}
 	}
 	return nil

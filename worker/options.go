@@ -39,6 +39,8 @@ func keywords(option, value string) string {
 		option = "random_state"
 	case "positive":
 		option = "pos_label"
+	case "score": // which is a method of scikit-learn's estimators
+		option = "score_column"
 	}
 	lists := []string{"categorical", "drop", "features", "missing_markers"}
 	if value != "" && slices.Contains(lists, option) {

@@ -452,7 +452,7 @@ def test_prevalence_of_classes(rows):
         ({"cost": {"a": {"never": 0, 1: 1}, "b": {0: 1, 1: 0}}}, "never"),
         ({"actions": ["a"]}, "no costs for them"),
         ({"categorical": ["nowhere"]}, "no such column"),
-        ({"restarts": -1}, "below 0"),
+        ({"restarts": -1}, "too small"),
         ({"inducing": 10_000}, "more than the 120"),
         ({"max_rows": 50}, "120 rows"),
         ({"options": {"cook": 1}}, "unknown option"),
@@ -711,7 +711,7 @@ def test_base():
     def with_score(X, p):
         return X.assign(base=np.clip(p, low, 1 - low))
 
-    by_hand = quick(kernel="linear + constant", score="base", random_state=3).fit(with_score(X, scores), y)
+    by_hand = quick(kernel="linear + constant", score_column="base", random_state=3).fit(with_score(X, scores), y)
     assert by_hand.kernel_.startswith("score(")
     other = pandas.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"])
     p = model.predict_proba(other)
@@ -724,7 +724,7 @@ def test_base():
     with pytest.raises(ValueError, match="every fold"):
         model.audit(X, y)
     with pytest.raises(ValueError, match="give one of the two"):
-        quick(base=tree, score="a").fit(X, y)
+        quick(base=tree, score_column="a").fit(X, y)
 
 
 def test_effects():

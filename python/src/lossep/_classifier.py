@@ -74,7 +74,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         others share the rest as in the training rows.
     weights : str, optional
         The column of X that says how often each case counts, in place of ``sample_weight``.
-    score : str, optional
+    score_column : str, optional
         The column of X with another model's probability of the positive of two classes, made out of fold: the
         model is a slope times its probit, and a process that corrects it.
     groups : str, optional
@@ -113,7 +113,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         Decides everything random. None is the command's own seed.
     base : classifier, optional
         Another classifier, such as ``LGBMClassifier()``, whose probabilities the model corrects: in fits
-        those of five-fold cross-fitting, then those of ``base_``, fitted to all rows. They are the ``score``
+        those of five-fold cross-fitting, then those of ``base_``, fitted to all rows. They are the ``score_column``
         of two classes, in a column called ``base``, and of more their log odds are features called ``base
         CLASS``. A model file does not have ``base_``: rows for a model that was loaded need these columns.
     progress : bool, optional
@@ -159,7 +159,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         pos_label: Any = None,
         prevalence: float | Mapping[Any, float] | None = None,
         weights: str | None = None,
-        score: str | None = None,
+        score_column: str | None = None,
         groups: str | None = None,
         categorical: Sequence[str] | None = None,
         ordered: Mapping[str, Sequence[str]] | None = None,
@@ -191,7 +191,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         self.pos_label = pos_label
         self.prevalence = prevalence
         self.weights = weights
-        self.score = score
+        self.score_column = score_column
         self.groups = groups
         self.categorical = categorical
         self.ordered = ordered
@@ -574,7 +574,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         if self.base is not None:
             raise ValueError(
                 "audit: base would have to be fitted in every fold; add its out-of-fold probabilities to X, "
-                "and give the name of that column as score"
+                "and give the name of that column as score_column"
             )
         whole = LossepClassifier(**self.get_params(deep=False))
         table = training(whole, X, y, sample_weight)

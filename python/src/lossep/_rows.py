@@ -48,8 +48,8 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any, copies: bool = 
         raise ValueError(f"y: one class only: it is {shown(estimator.classes_[0])} in every row; give rows of two classes or more")
     table = Table(columns, is_frame(X), outcome_names(estimator.classes_))
     if estimator.base is not None:
-        if estimator.score is not None:
-            raise ValueError("base: its probabilities are the score, and score names another; give one of the two")
+        if estimator.score_column is not None:
+            raise ValueError("base: its probabilities are the score, and score_column names another; give one of the two")
         table.scores = _add_scores(columns, out_of_fold(estimator, X, y), table.outcomes)
     weights = _weights(estimator, sample_weight, X)
     if weights is not None:

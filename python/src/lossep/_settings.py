@@ -23,7 +23,6 @@ _SAME = (
     "no_examples",
     "weights",
     "noise_sd",
-    "score",
     "groups",
     "use_cost_columns",
 )
@@ -36,6 +35,7 @@ def fit_options(estimator: Any) -> dict[str, Any]:
     for name in _SAME:
         if hasattr(estimator, name):
             options[name.replace("_", "-")] = getattr(estimator, name)
+    options["score"] = getattr(estimator, "score_column", None)
     options["inducing"] = None if estimator.inducing is None else str(estimator.inducing)
     options["missing-marker"] = None if estimator.missing_markers is None else list(estimator.missing_markers)
     options["features"] = None if estimator.features is None else list(estimator.features)
