@@ -61,12 +61,12 @@ export function flipText({flip}) {
 
 // whyTable is the columns that move the decision most.
 export function whyTable({why, action_index: best}, {actions, costs}) {
-  const decimals = commonDecimals(why.map(({effect}) => effect));
+  const decimals = commonDecimals(why.filter(({direction}) => direction !== "neither").map(({effect}) => effect));
   return [
     caption(`By how much each of these columns makes the advantage of this action ${costs ? "in expected cost" : ""} larger or smaller than if it were not known`.replace("  ", " ")),
     h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Column"), h("th", {scope: "col"}, "Value"), h("th", {scope: "col", class: "number"}, "Effect"), h("th", {scope: "col"}, "Speaks"))),
-    h("tbody", {}, why.map(({column, value, effect}) => h("tr", {dataset: {column}}, h("th", {scope: "row"}, column), wordCell("value", value || "missing", value),
-      cell("effect", (effect > 0 ? "+" : "") + fixed(effect, decimals), effect), h("td", {}, effect === 0 ? "for neither" : [effect > 0 ? "for " : "against ", actionBadge(best, actions)])))),
+    h("tbody", {}, why.map(({column, value, effect, direction}) => h("tr", {dataset: {column}}, h("th", {scope: "row"}, column), wordCell("value", value || "missing", value),
+      cell("effect", direction === "neither" ? "0" : (effect > 0 ? "+" : "") + fixed(effect, decimals), effect), h("td", {}, direction === "neither" ? "for neither" : [effect > 0 ? "for " : "against ", actionBadge(best, actions)])))),
   ];
 }
 

@@ -223,7 +223,7 @@ export class Model extends Panel {
 
   #controls(all) {
     const {model, state} = this;
-    setText(this.part("about"), `${methodLabel(model.method)}, fitted to ${plural(model.rows, "row")}${model.summary?.inducing ? ` seen from ${plural(model.summary.inducing.points, "inducing point")}` : ""} with ${plural(model.features, "feature")}. It predicts ${model.target.name}: ${list(this.#outcomes, "or")}.`);
+    setText(this.part("about"), `${methodLabel(model.method)}, fitted to ${plural(model.rows, "row")}${model.summary?.inducing ? `, approximated with ${plural(model.summary.inducing.points, "inducing point")},` : ""} with ${plural(model.features, "feature")}. It predicts ${model.target.name}: ${list(this.#outcomes, "or")}.`);
     offerEffects(this, model, model.summary?.effects);
     const costs = Boolean(model.utility.costs);
     if (this.tableOf !== model) {
