@@ -140,7 +140,7 @@ func (o Options) complete(t *table.Table) (Options, error) {
 	case o.power() < leastPower:
 		return o, inputf("power", "%v is below %v, where rounding is all that is left of the evidence; variational inference, the method %s, is the limit", o.Power, leastPower, VI)
 	case o.Induces(rows) && !o.Method.byPasses():
-		return o, inputf("method", "%s needs every training row for each decision, and %d are seen from inducing points; choose one of %s, or no inducing points", o.Method, rows, names(o.Methods(rows)))
+		return o, inputf("method", "%s needs every training row for each decision, and %d rows are approximated with inducing points; choose one of %s, or no inducing points", o.Method, rows, names(o.Methods(rows)))
 	case o.power() != 1 && !o.Induces(rows):
 		return o, inputf("power", "powers are for inducing points; give their number")
 	}
