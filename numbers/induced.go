@@ -59,7 +59,7 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 		}
 		o.Memory = max(0, o.Memory-lossep.EffectRowBytes*int64(p.Len()))
 	}
-	if p.opt.Elsewhere != nil && p.order != nil {
+	if p.opt.Elsewhere != nil && p.order != nil && p.known == nil { // terms elsewhere have the noise of the shape
 		fingerprint := fmt.Sprint(lossep.Version, search.SearchPlan(), p.smooth, p.effects, p.opt.Seed, p.opt.Inducing, p.opt.Sweeps)
 		known := lossep.NewTraining(p.Recipe, &m.shape, p.X, p.Values, p.Weights, of, p.opt.ShardRows, fingerprint)
 		if o.Driver, err = p.opt.Elsewhere(known); err != nil {
