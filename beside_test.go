@@ -62,7 +62,7 @@ func TestEffectsOfFewRows(t *testing.T) {
 			if !steps {
 				continue
 			}
-			told := slices.ContainsFunc(s.Status.Notes, func(note string) bool { return strings.Contains(note, "EP decides") })
+			told := slices.ContainsFunc(s.Status.Notes, func(note string) bool { return strings.Contains(note, "EP is used instead") })
 			if m.Method() != lossep.EP || told != (data.Weights == "") { // with weights EP is the default
 				t.Errorf("method %s, %q", m.Method(), s.Status.Notes)
 			}

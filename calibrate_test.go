@@ -189,7 +189,7 @@ func TestCalibrateAtOnce(t *testing.T) {
 	for i, text := range append(texts, texts...) {
 		wg.Go(func() {
 			for k, d := range run(text) {
-				if w := want[i%len(texts)][k]; d.Probability() != w.Probability() || len(d.Dissent) != len(w.Dissent) {
+				if w := want[i%len(texts)][k]; d.Probability() != w.Probability() || len(d.Disagreeing) != len(w.Disagreeing) {
 					t.Errorf("%s, row %d: %v, alone %v", text, k, d, w)
 				}
 			}

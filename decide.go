@@ -52,7 +52,7 @@ func (m *Model) orOwn(stakes []decision.Stakes) []decision.Stakes {
 }
 
 // Consult asks the other methods about decisions that Decide made for the rows of x, and
-// notes who would act otherwise as their Dissent. A method that has no finite prediction
+// notes who would act otherwise as Disagreeing. A method that has no finite prediction
 // for a row has no opinion on it.
 func (m *Model) Consult(x *mat.Dense, decisions []Decision) {
 	if rows, _ := x.Dims(); rows != len(decisions) {
@@ -60,13 +60,13 @@ func (m *Model) Consult(x *mat.Dense, decisions []Decision) {
 	}
 	for _, o := range m.opinions[1:] {
 		for i, p := range m.probabilities(o, x) {
-			decisions[i].hear(o.method, p)
+			decisions[i].compare(o.method, p)
 		}
 	}
 }
 
-// hear takes note of another method's probabilities; NaN is no opinion.
-func (d *Decision) hear(method Method, p []float64) {
+// compare notes where another method, by its probabilities, would act otherwise; NaN is no opinion.
+func (d *Decision) compare(method Method, p []float64) {
 	if math.IsNaN(p[1]) {
 		return
 	}
@@ -74,10 +74,10 @@ func (d *Decision) hear(method Method, p []float64) {
 	if other == d.Action {
 		return
 	}
-	if d.Dissent == nil {
-		d.Dissent = make(map[Method]int)
+	if d.Disagreeing == nil {
+		d.Disagreeing = make(map[Method]int)
 	}
-	d.Dissent[method] = other
+	d.Disagreeing[method] = other
 }
 
 // blockRows is how many rows of a stream are held at a time.

@@ -134,7 +134,7 @@ func TestDecisionsPerCase(t *testing.T) {
 }
 
 // Methods that would act otherwise are named, and only those.
-func TestDissent(t *testing.T) {
+func TestDisagreement(t *testing.T) {
 	p := prepared(t, "fn=20,fp=1")
 	l, err := p.Learn(context.Background())
 	if err != nil {
@@ -152,16 +152,16 @@ func TestDissent(t *testing.T) {
 	}
 	own := must(models[lossep.Laplace].Decide(rows))
 	for i, d := range own {
-		if d.Dissent != nil {
-			t.Errorf("row %d: a dissent before anybody was asked: %v", i, d.Dissent)
+		if d.Disagreeing != nil {
+			t.Errorf("row %d: a disagreement before anybody was asked: %v", i, d.Disagreeing)
 		}
 	}
 	models[lossep.Laplace].Consult(rows, own)
-	dissent := 0
+	disagreeing := 0
 	for _, method := range []lossep.Method{lossep.EP, lossep.Corrected} {
 		for i, d := range must(models[method].Decide(rows)) {
-			if other, ok := own[i].Dissent[method]; ok {
-				dissent++
+			if other, ok := own[i].Disagreeing[method]; ok {
+				disagreeing++
 				if other != d.Action || other == own[i].Action {
 					t.Errorf("row %d: %s is said to choose %d, chooses %d", i, method, other, d.Action)
 				}
@@ -170,7 +170,7 @@ func TestDissent(t *testing.T) {
 			}
 		}
 	}
-	if dissent == 0 {
+	if disagreeing == 0 {
 		t.Error("nothing was tested: the methods agree everywhere")
 	}
 }

@@ -77,7 +77,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		return nil, err
 	}
 	if refined {
-		found.status.Notes = append(slices.Clone(found.status.Notes), "effects stand beside inducing points, from which no corrections can be had: EP decides")
+		found.status.Notes = append([]string{"effects stand beside inducing points, of which there are no corrections: EP is used instead"}, found.status.Notes...)
 	}
 	m := &Model{
 		recipe: p.Recipe, coding: p.coding, utility: p.Utility, likelihood: p.opt.Likelihood, method: method,

@@ -124,9 +124,9 @@ type Decision struct {
 	decision.Choice
 	// Probabilities are those of the outcomes, as in Prediction.
 	Probabilities []float64
-	// Dissent are the actions of the methods that would act otherwise, EP and its
+	// Disagreeing are the actions of the methods that would act otherwise, EP and its
 	// corrections, as Consult finds them; nil if none.
-	Dissent map[Method]int
+	Disagreeing map[Method]int
 	// Stakes is what the actions cost, or bring, under each outcome in this case.
 	Stakes decision.Stakes
 	// Reasons are the columns that move the decision most, and Flip is what would change it, as

@@ -13,28 +13,28 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
-// A method that has no number for a row has no opinion on it, which is no dissent.
-func TestNoOpinionIsNoDissent(t *testing.T) {
+// A method that has no number for a row has no opinion on it, which is no disagreement.
+func TestNoPredictionIsNoDisagreement(t *testing.T) {
 	costs := decision.Stakes{Table: decision.Table{{0, 5}, {1, 0}}, Costs: true}
 	nothing := []float64{math.NaN(), math.NaN()}
 	for action := range costs.Table {
 		d := Decision{Choice: decision.Choice{Action: action}, Stakes: costs}
-		d.hear(EP, nothing)
-		if len(d.Dissent) != 0 {
-			t.Errorf("action %d: %v", action, d.Dissent)
+		d.compare(EP, nothing)
+		if len(d.Disagreeing) != 0 {
+			t.Errorf("action %d: %v", action, d.Disagreeing)
 		}
-		d.hear(EP, []float64{float64(action), float64(1 - action)})
-		if got, ok := d.Dissent[EP]; !ok || got != 1-action {
-			t.Errorf("action %d: %v", action, d.Dissent)
+		d.compare(EP, []float64{float64(action), float64(1 - action)})
+		if got, ok := d.Disagreeing[EP]; !ok || got != 1-action {
+			t.Errorf("action %d: %v", action, d.Disagreeing)
 		}
 	}
 }
 
-// TestDissentFarFromTheThreshold: a value of variance w that one label says something about has
+// TestDisagreementFarFromTheThreshold: a value of variance w that one label says something about has
 // P = ½ + asin(w/(1+w))/π at its input, 0.986 with w = 1000; a Gaussian with the mean and the variance
 // of the posterior has 0.907. Corrections are exact there, and are heard wherever the threshold lies
 // between the two, however far from EP's probability that is.
-func TestDissentFarFromTheThreshold(t *testing.T) {
+func TestDisagreementFarFromTheThreshold(t *testing.T) {
 	want := 0.5 + math.Asin(1000.0/1001)/math.Pi
 	for _, rows := range []int{4, pairedRows + 10} {
 		var b strings.Builder
@@ -66,8 +66,8 @@ func TestDissentFarFromTheThreshold(t *testing.T) {
 				if p := d.Probability(); d.Action != 0 || !(p < 0.92 && want > fp/(1+fp)) {
 					t.Fatalf("%d rows: nothing is tested: P = %v and %v", rows, p, want)
 				}
-				if other, ok := d.Dissent[Corrected]; !ok || other != 1 {
-					t.Errorf("%d rows, fp=%v, row %d: dissent %v", rows, fp, i, d.Dissent)
+				if other, ok := d.Disagreeing[Corrected]; !ok || other != 1 {
+					t.Errorf("%d rows, fp=%v, row %d: disagreeing %v", rows, fp, i, d.Disagreeing)
 				}
 			}
 		}

@@ -247,8 +247,8 @@ func (a *Audit) ask(ctx context.Context, f *Fold, l *lossep.Learned, method loss
 		return f.locate(fmt.Errorf("%s: %w", name, err))
 	}
 	s := m.Summary()
-	if err == nil && method == lossep.Corrected && m.Method() == lossep.EP {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s: effects stand beside inducing points, of which there are no corrections; EP is used instead", name))
+	if method == lossep.Corrected && m.Method() == lossep.EP && len(s.Status.Notes) > 0 {
+		f.Notes = append(f.Notes, name+": "+s.Status.Notes[0]) // why it is not the method that was asked for
 	}
 	if name == string(method) {
 		f.LogEvidence, f.Inducing = s.LogEvidence, s.Inducing

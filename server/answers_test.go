@@ -185,9 +185,9 @@ func TestSecondOpinion(t *testing.T) {
 	want := wantDecisions(m, spec, decisions, unseen)
 	disagree := 0
 	for i, d := range decisions {
-		want[i].Disagreement, want[i].Dissent = new(len(d.Dissent) > 0), map[string]string{}
-		for method, a := range d.Dissent {
-			want[i].Dissent = map[string]string{string(method): m.Utility().Actions()[a]}
+		want[i].Disagreement, want[i].Disagreeing = new(len(d.Disagreeing) > 0), map[string]string{}
+		for method, a := range d.Disagreeing {
+			want[i].Disagreeing = map[string]string{string(method): m.Utility().Actions()[a]}
 			disagree++
 		}
 	}

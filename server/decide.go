@@ -114,7 +114,7 @@ type Decision struct {
 	Forgone        *float64              `json:"forgone,omitempty" doc:"what the capacity costs in the case"`
 	Effort         []float64             `json:"effort,omitempty" doc:"what the action takes of each limit"`
 	Disagreement   *bool                 `json:"disagreement,omitempty" doc:"whether another method would act otherwise, if that was asked"`
-	Dissent        map[string]string     `json:"dissent,omitempty" doc:"the actions of those methods"`
+	Disagreeing    map[string]string     `json:"disagreeing,omitempty" doc:"the actions of those methods"`
 	Why            []lossep.Reason       `json:"why,omitempty" doc:"the columns that support the action most, then those that speak against it, if that was asked; the effect is by how much the advantage of the action is larger than if the column were not known"`
 	Flip           *service.FlipJSON     `json:"flip,omitempty" doc:"the smallest change of one column that changes the action, null if none does"`
 	Effects        []lossep.Contribution `json:"effects,omitempty" doc:"what each family of effects adds to the latent value, with its standard deviation, where reasons are asked for and the model has effects"`

@@ -231,7 +231,7 @@ func (a *Deciding) count(c *Case) {
 		a.Constant[k] += x
 	}
 	a.Doubts.add(&d.Stakes, c.free(), d.Probabilities)
-	if len(d.Dissent) > 0 {
+	if len(d.Disagreeing) > 0 {
 		a.Disagree++
 	}
 }

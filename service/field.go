@@ -119,10 +119,10 @@ func DecideFields(s *decision.Spec, baseline int, opinions bool, e *lossep.Expla
 	fields = append(fields, flipFields(s)...)
 	if opinions {
 		fields = append(fields,
-			Field{Name: "disagreement", Columns: []string{"disagreement"}, Truth: func(c *Case) bool { return len(c.Decision.Dissent) > 0 }},
-			Field{Name: "dissent", Named: func(c *Case) map[string]string {
-				named := make(map[string]string, len(c.Decision.Dissent))
-				for method, a := range c.Decision.Dissent {
+			Field{Name: "disagreement", Columns: []string{"disagreement"}, Truth: func(c *Case) bool { return len(c.Decision.Disagreeing) > 0 }},
+			Field{Name: "disagreeing", Named: func(c *Case) map[string]string {
+				named := make(map[string]string, len(c.Decision.Disagreeing))
+				for method, a := range c.Decision.Disagreeing {
 					named[string(method)] = actions[a]
 				}
 				return named

@@ -215,22 +215,22 @@ func TestModel(t *testing.T) {
 
 	t.Run("a second opinion", func(t *testing.T) {
 		b.T = t
-		cost := dissenting(t, m, csv)
+		cost := disagreeing(t, m, csv)
 		b.act(func() { b.write(fmt.Sprintf(costField, 1, 0), cost) })
 		b.act(func() { b.click("[data-panel=model] [data-part=opinion]") })
 		now := decide(t, m, csv, askedOf(t, s, "cancer", "decide").spec(t, m))
-		dissent := 0
+		disagreeing := 0
 		for i, r := range b.decisions() {
-			words := r.field("dissent")[0].Text
-			if len(now[i].Dissent) > 0 {
-				dissent++
+			words := r.field("disagreeing")[0].Text
+			if len(now[i].Disagreeing) > 0 {
+				disagreeing++
 			}
-			if (words == "agrees") != (len(now[i].Dissent) == 0) {
-				t.Errorf("row %d: second opinion %q, the library's is %v", i+1, words, now[i].Dissent)
+			if (words == "agrees") != (len(now[i].Disagreeing) == 0) {
+				t.Errorf("row %d: disagreement %q, the library's is %v", i+1, words, now[i].Disagreeing)
 			}
 		}
-		if dissent == 0 {
-			t.Error("no method dissents; the test shows nothing")
+		if disagreeing == 0 {
+			t.Error("no method disagrees; the test shows nothing")
 		}
 	})
 
@@ -243,9 +243,9 @@ func TestModel(t *testing.T) {
 	b.T = t
 }
 
-// dissenting is a cost of a false alarm under which some method would act otherwise: the
+// disagreeing is a cost of a false alarm under which some method would act otherwise: the
 // probability from which it pays to act is made to lie beside that of a row.
-func dissenting(t *testing.T, m *lossep.Model, csv string) string {
+func disagreeing(t *testing.T, m *lossep.Model, csv string) string {
 	t.Helper()
 	for _, d := range decide(t, m, csv, nil) {
 		for _, beside := range []float64{-2e-4, 2e-4} {
@@ -262,7 +262,7 @@ func dissenting(t *testing.T, m *lossep.Model, csv string) string {
 				t.Fatal(err)
 			}
 			for _, other := range decide(t, m, csv, spec) {
-				if len(other.Dissent) > 0 {
+				if len(other.Disagreeing) > 0 {
 					return cost
 				}
 			}

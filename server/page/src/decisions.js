@@ -84,14 +84,14 @@ export class DecisionTable {
         errors.map(({column, message}) => h("div", {}, h("b", {}, "✗ not decided: "), column ? [h("code", {}, column), " "] : "", message))));
     }
     const flips = flipped(entry);
-    const dissent = Object.entries(decision.dissent ?? {}).map(([method, action]) => `${methodLabel(method)}: ${action}`).join(", ");
+    const disagreeing = Object.entries(decision.disagreeing ?? {}).map(([method, action]) => `${methodLabel(method)}: ${action}`).join(", ");
     return h("tr", {class: [flips && "flipped", seen && "seen"].filter(Boolean).join(" "), dataset: {row: index + 1, flipped: flips}}, head, more,
       wordCell("action", actionBadge(decision.action_index, actions), decision.action),
       wordCell("own_action", flips ? h("strong", {class: "differs"}, `⇄ was ${own.action}`) : "", own?.action),
       probabilitiesOf(decision).map((p, o) => cell("probability", percent(p), p, {dataset: {outcome: o}})),
       expectedOf(decision).map((value, a) => cell("expected", fixed(value, this.decimals), value, {dataset: {action: a}, class: a === decision.action_index ? "best" : ""})),
       cell("margin", fixed(decision.margin, this.decimals), decision.margin),
-      opinions ? wordCell("dissent", dissent ? h("strong", {class: "differs"}, dissent) : decision.disagreement ? "differs" : "agrees") : "",
+      opinions ? wordCell("disagreeing", disagreeing ? h("strong", {class: "differs"}, disagreeing) : decision.disagreement ? "differs" : "agrees") : "",
       this.#remarks && h("td", {dataset: {field: "remarks"}}, remarksOn(decision)));
   }
 

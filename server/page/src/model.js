@@ -620,12 +620,12 @@ export class Model extends Panel {
   #saveTable() {
     if (!this.decisions) return;
     const {actions, costs, extras, outcomes} = this.about;
-    const header = ["row", ...extras, "action", "own_action", "flipped", ...(outcomes.length > 1 ? outcomes.map((outcome) => `probability_${outcome}`) : ["probability"]), ...actions.map((action) => `${costs ? "cost" : "utility"}_${action}`), "margin", "dissent", "unusual", "error"];
+    const header = ["row", ...extras, "action", "own_action", "flipped", ...(outcomes.length > 1 ? outcomes.map((outcome) => `probability_${outcome}`) : ["probability"]), ...actions.map((action) => `${costs ? "cost" : "utility"}_${action}`), "margin", "disagreeing", "unusual", "error"];
     saveCSV(`${this.model.name}-decisions`, writeCSV(header, this.decisions.map((entry) => {
       const {index, row, decision: d, own, errors} = entry;
       return [
         index + 1, ...extras.map((name) => cellOf(row, name)), d?.action, own?.action, d && flipped(entry), ...outcomes.map((_, o) => d && probabilitiesOf(d)[o]), ...actions.map((_, a) => d && expectedOf(d)[a]), d?.margin,
-        d?.dissent && Object.entries(d.dissent).map((pair) => pair.join(": ")).join("; "), d?.unusual?.join("; "), errors?.map(({column, message}) => [column, message].filter(Boolean).join(": ")).join("; "),
+        d?.disagreeing && Object.entries(d.disagreeing).map((pair) => pair.join(": ")).join("; "), d?.unusual?.join("; "), errors?.map(({column, message}) => [column, message].filter(Boolean).join(": ")).join("; "),
       ];
     })));
   }
