@@ -245,7 +245,7 @@ func TestEffectsRefused(t *testing.T) {
 // Families whose groups take more than a quarter of the memory are refused by name where the kernel names them, and
 // otherwise left out by name.
 func TestEffectsBeyondMemory(t *testing.T) {
-	data := crossedTable(t, 3000, 8)
+	data := crossedTable(t, 3000, 8).Owned() // so that the memory suffices for the rows
 	fit := func(kernel string) (*lossep.Model, error) {
 		p, err := lossep.Prepare(data, lossep.Options{Kernel: kernel, Inducing: 10, MaxMemory: 200_000, Data: recipe.Options{Target: "late", Positive: "yes"}})
 		if err != nil {

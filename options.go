@@ -355,6 +355,29 @@ func (o *Options) affordable(what string, rows int) error {
 		what, o.Method, need/1e9, float64(o.MaxMemory)/1e9)
 }
 
+// Holds refuses a table whose cells take more memory than there is together with the inputs that are made of them;
+// see table.Table.Holds. Where a table has a room of its own, that is the limit.
+func (o *Options) Holds(t *table.Table) error {
+	if !o.Induces(t.Len()) || t.Room() != nil {
+		return nil
+	}
+	cell, row := 2*8, labelOfRow
+	if t.Holds() {
+		cell = 8 + 2 // inputs, and what is left of a cell, some of which are kept
+	}
+	for j := range t.Width() {
+		if !t.Cells(j).Unread() {
+			row += cell
+		}
+	}
+	need := float64(t.Len()) * float64(row)
+	if need <= float64(o.MaxMemory) {
+		return nil
+	}
+	return inputf("max memory", "%s has %d rows, which take about %.2g GB of memory while they are encoded, more than %.2g GB: give a sample of the rows, leave columns out, or allow more memory",
+		t.Name(), t.Len(), need/1e9, float64(o.MaxMemory)/1e9)
+}
+
 // roomBytes is what views of so many rows from inducing points may take up: half of what
 // is allowed, less what the rows and their sites take.
 func (o *Options) roomBytes(rows, features, functions int) int64 {

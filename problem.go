@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -124,7 +125,7 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 func (o Options) checkRows(t *table.Table) error {
 	limit, size := o.rowLimit(t.Len()), fmt.Sprintf("%s has %d rows", t.Name(), t.Len())
 	if t.Len() <= limit {
-		return o.affordable(size, t.Len())
+		return cmp.Or(o.affordable(size, t.Len()), o.Holds(t))
 	}
 	size += fmt.Sprintf(", more than %d", limit)
 	if o.Inducing == NoInducing {

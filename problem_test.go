@@ -2,6 +2,7 @@ package lossep
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -126,6 +127,34 @@ func TestCostsOfAMisspelledOutcome(t *testing.T) {
 	o := autoOptions(t, EP)
 	o.Data = recipe.Options{Target: "y"}
 	if _, err = Prepare(table, o); err == nil || !strings.Contains(err.Error(), `outcome "nien", which 2 rows have, is spelled almost like "nein", which 20 rows have`) {
+		t.Error(err)
+	}
+}
+
+// TestMemoryForCells: of a table that nobody else reads, inputs take the place of cells.
+func TestMemoryForCells(t *testing.T) {
+	const rows = 30_000
+	columns := []table.Values{{Name: "y", Numbers: make([]float64, rows)}}
+	for j := range 9 {
+		columns = append(columns, table.Values{Name: string(rune('a' + j)), Numbers: make([]float64, rows)})
+	}
+	rng := rand.New(rand.NewPCG(1, 0))
+	for i := range rows {
+		columns[0].Numbers[i] = float64(i % 2)
+		for _, c := range columns[1:] {
+			c.Numbers[i] = rng.NormFloat64()
+		}
+	}
+	cases, err := table.NewTable("rows", columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Ten columns of 30,000 rows: 5.0 MB with cells beside inputs, 3.2 MB with inputs in place of them.
+	o := Options{Data: recipe.Options{Target: "y"}, MaxMemory: 4_000_000, NoExamples: true}
+	if _, err := Prepare(cases, o); err == nil || !strings.Contains(err.Error(), "0.005 GB of memory while they are encoded") {
+		t.Errorf("cells beside inputs: %v", err)
+	}
+	if _, err := Prepare(cases.Owned(), o); err != nil {
 		t.Error(err)
 	}
 }

@@ -59,6 +59,9 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	if o.MaxMemory == 0 {
 		o.MaxMemory = lossep.DefaultMaxMemory
 	}
+	if err := o.Holds(t); err != nil {
+		return nil, err
+	}
 	p := &Problem{Costs: costs, opt: o}
 	if costs == nil {
 		p.Costs = decision.AbsoluteError()

@@ -62,14 +62,19 @@ func (b *binding) readTable(t *table.Table, x *mat.Dense) (*Report, error) {
 	blocks := (t.Len() + blockOfRows - 1) / blockOfRows
 	reports := make([]*Report, blocks)
 	errs := make([]error, blocks)
-	tasks.For(blocks, func(k int) {
-		from, to := k*blockOfRows, min(t.Len(), (k+1)*blockOfRows)
-		if reports[k] = newReport(b); r.plain(from, to) {
-			reports[k].Rows += to - from
-			return
-		}
-		errs[k] = r.rows(from, to, reports[k])
-	})
+	h := newHolder(r)
+	for first := 0; first < blocks; first += h.blocks {
+		tasks.For(min(h.blocks, blocks-first), func(k int) {
+			k += first
+			from, to := k*blockOfRows, min(t.Len(), (k+1)*blockOfRows)
+			if reports[k] = newReport(b); r.plain(from, to) {
+				reports[k].Rows += to - from
+				return
+			}
+			errs[k] = r.rows(from, to, reports[k])
+		})
+		h.hold(first)
+	}
 	total := newReport(b)
 	for block := range blocks {
 		if errs[block] != nil {
@@ -162,7 +167,7 @@ func (r *tableReader) plain(from, to int) bool {
 	for _, k := range r.features {
 		f := &r.fields[k]
 		if t.IsWhole() && f.column.Kind == Numeric && !f.markers.HasNumbers() {
-			segment := t.Cells(r.source[k]).Segments()[from/table.SegmentRows]
+			segment := t.Cells(r.source[k]).Segment(from / table.SegmentRows)
 			if !r.numbers(segment[from%table.SegmentRows:][:to-from], f, from, k) {
 				return false
 			}

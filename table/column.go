@@ -13,7 +13,8 @@ const SegmentRows = 1 << 14
 
 // Column is a column of a table: numbers, and texts by their codes.
 type Column struct {
-	segments [][]float64
+	segments [][]float64 // nil where the cells are held in another form
+	forms    []Form      // of those segments, nil if all are held as they are
 	words    dictionary
 	unread   bool  // the column was left out, and nothing is known of its cells
 	room     Room  // for whole segments; nil for the memory of the process
@@ -21,19 +22,62 @@ type Column struct {
 }
 
 // At is cell i.
-func (c *Column) At(i int) float64 { return c.segments[i/SegmentRows][i%SegmentRows] }
+func (c *Column) At(i int) float64 {
+	if segment := c.segments[i/SegmentRows]; segment != nil {
+		return segment[i%SegmentRows]
+	}
+	return c.forms[i/SegmentRows].At(i % SegmentRows)
+}
 
 // Each goes through the cells.
 func (c *Column) Each(use func(i int, cell float64)) {
-	for k, segment := range c.segments {
-		for i, cell := range segment {
+	for k := range c.segments {
+		for i, cell := range c.Segment(k) {
 			use(k*SegmentRows+i, cell)
 		}
 	}
 }
 
-// Segments are the cells in order, all but the last of segmentRows.
-func (c *Column) Segments() [][]float64 { return c.segments }
+// Segments are the cells in order, all but the last of SegmentRows. They are not to be changed.
+func (c *Column) Segments() [][]float64 {
+	if c.forms == nil {
+		return c.segments
+	}
+	all := make([][]float64, len(c.segments))
+	for k := range all {
+		all[k] = c.Segment(k)
+	}
+	return all
+}
+
+// Segment is one of them.
+func (c *Column) Segment(k int) []float64 {
+	if c.segments[k] != nil {
+		return c.segments[k]
+	}
+	cells := make([]float64, c.forms[k].Len())
+	for i := range cells {
+		cells[i] = c.forms[k].At(i)
+	}
+	return cells
+}
+
+// Form is another form that the cells of a segment are held in.
+type Form interface {
+	Len() int
+	At(i int) float64 // the cell, bit for bit
+}
+
+// IsHeld tells whether a segment is held in another form.
+func (c *Column) IsHeld(k int) bool { return c.segments[k] == nil }
+
+// Hold has the cells of a segment be held in another form. Nobody else may read the column meanwhile.
+func (c *Column) Hold(k int, f Form) {
+	if c.forms == nil {
+		c.forms = make([]Form, len(c.segments))
+	}
+	c.segments[k], c.forms[k] = nil, f
+}
 
 // Words is the number of different texts, of which Word gives one by its code.
 func (c *Column) Words() int { return c.words.len() }

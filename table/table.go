@@ -29,6 +29,7 @@ type Table struct {
 	blank   []bool    // the columns that have no name in the header, if a text has one
 	notes   []string  // what was found out about the text and may surprise
 	room    Room      // for numbers, nil for the memory of the process
+	owned   bool      // see Owned
 }
 
 // NamesOnly is a table of columns of which nothing is known but their names.
@@ -66,8 +67,8 @@ func (t *Table) Stretches(j int) iter.Seq2[int, []float64] {
 	c := t.cells[j]
 	return func(yield func(int, []float64) bool) {
 		if t.rows == nil {
-			for k, segment := range c.segments {
-				if !yield(k*SegmentRows, segment) {
+			for k := range c.segments {
+				if !yield(k*SegmentRows, c.Segment(k)) {
 					return
 				}
 			}
@@ -296,6 +297,18 @@ func (t *Table) Format() Format {
 func (t *Table) UnsureDecimal(j int) (doubt string, unsure bool) {
 	return t.dialect.doubt[j], !t.dialect.sure
 }
+
+// Owned is the table for one who alone reads it: whoever encodes its rows may hold cells in another form, in less
+// memory.
+func (t *Table) Owned() *Table {
+	s := *t
+	s.owned = true
+	return &s
+}
+
+// Holds tells whether cells may be held in another form: the table is owned, and is all of its columns, which are in
+// the memory of the process.
+func (t *Table) Holds() bool { return t.owned && t.rows == nil && t.room == nil }
 
 // Room is where many numbers of the table go, nil for the memory of the process.
 func (t *Table) Room() Room { return t.room }

@@ -192,6 +192,7 @@ func prepareFit(c *cobra.Command, request *service.Fit, rows *pastCases, utility
 	if err != nil {
 		return nil, err
 	}
+	t = t.Owned()
 	decideCodes(&o, t)
 	is, reason, err := request.IsNumber(t, utility, costs)
 	if err != nil {
