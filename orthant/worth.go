@@ -57,17 +57,18 @@ func (l *Largest) Worth(u, mean []float64, cov *mat.SymDense, grad []float64, he
 	return s, true
 }
 
-// Quick writes the probabilities by the sparse grid of Worth, in far less time than Probabilities takes for normals that depend
-// on each other strongly: for comparisons of many cases, not for what is stated. It is NaN where Probabilities is.
+// Quick writes the probabilities by the sparse grid of Worth, in far less time than Probabilities takes for four normals or more that
+// depend on each other strongly: for comparisons of many cases, not for what is stated. Of up to three they are those of
+// Probabilities, one-dimensional integrals that take no longer. It is NaN where Probabilities is.
 func (l *Largest) Quick(dst, mean []float64, cov *mat.SymDense) {
+	if l.n <= 3 {
+		l.Probabilities(dst, mean, cov)
+		return
+	}
 	if !l.divide(cov) || math.IsNaN(floats.Sum(mean)) || math.IsInf(floats.Norm(mean, 1), 0) {
 		for c := range dst {
 			dst[c] = math.NaN()
 		}
-		return
-	}
-	if l.dims == 0 {
-		l.independent(dst, mean)
 		return
 	}
 	clear(dst)

@@ -18,7 +18,7 @@ type Believer interface {
 // Belief is what is known of the outcomes of some cases together. It is safe for concurrent use.
 type Belief interface {
 	// After writes the probabilities of the outcomes of case i after outcome y of case j, by one step of
-	// expectation propagation, or as they are where j is below 0; of several functions to a hundredth or so.
+	// expectation propagation, or as they are where j is below 0; of four functions or more to a hundredth or so.
 	After(p []float64, i, j, y int)
 }
 

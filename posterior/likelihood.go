@@ -39,7 +39,7 @@ type Several interface {
 	Joint(p, mean []float64, cov *mat.SymDense)
 	// Independent writes them where the values are independent. It may change the mean.
 	Independent(p, mean, variance []float64)
-	// Quick is Joint in less time, right to a hundredth or so.
+	// Quick is Joint in less time, of four functions or more right to a hundredth or so.
 	Quick(p, mean []float64, cov *mat.SymDense)
 	// Derivatives are those of the logarithm of how probable outcome y is, the first and second in the mean.
 	Derivatives(y int, mean []float64, cov *mat.SymDense) (grad []float64, hess *mat.SymDense)
