@@ -16,8 +16,11 @@ import (
 // searched is the problem as package search knows it.
 func (p *Problem) searched() *search.Problem {
 	var predictive search.Predictive = predictsOne{p.opt.Likelihood}
-	if several(p.Recipe) {
-		predictive = predictsMore{posterior.Largest(len(p.Recipe.Target.Outcomes)), p}
+	switch l := p.link().(type) {
+	case moreOutcomes:
+		predictive = predictsMore{posterior.Largest(l), posterior.Largest(l), p}
+	case mislabelled:
+		predictive = predictsMore{posterior.Largest(l.moreOutcomes), l.apart(), p}
 	}
 	return &search.Problem{
 		X: p.X, Columns: columns(p.coding), Labels: p.Labels, Outcomes: len(p.Recipe.Target.Outcomes), Weights: p.Weights,
@@ -65,8 +68,13 @@ func (l predictsOne) Independent(p, mean, variance []float64) {
 
 // predictsMore implements search.Predictive for more outcomes of the rows of a problem.
 type predictsMore struct {
-	posterior.Largest
-	problem *Problem
+	posterior.Largest // of the full process
+	apart             posterior.Apart
+	problem           *Problem
+}
+
+func (l predictsMore) Independent(p, mean, variance []float64) {
+	l.apart.Independent(p, mean, variance)
 }
 
 func (l predictsMore) New(f *search.Fit, x *mat.Dense, labels []int) (p [][]float64, logs []float64) {

@@ -270,7 +270,7 @@ func (h *header) check() error {
 	if target := h.Recipe.Target.Outcomes; !slices.Equal(h.Utility.Outcomes(), target) {
 		return fmt.Errorf("its utility has the outcomes %q, its target %q", h.Utility.Outcomes(), target)
 	}
-	if several(h.Recipe) && (!slices.Contains(severalMethods, h.Method) || h.Likelihood.Name != "probit") {
+	if several(h.Recipe) && (!slices.Contains(severalMethods, h.Method) || h.Likelihood.Name == "logit" || h.Likelihood.Name == "robust" && h.Summary.Inducing == nil) {
 		return fmt.Errorf("its method %s with likelihood %s is not for %d outcomes", h.Method, h.Likelihood, len(h.Recipe.Target.Outcomes))
 	}
 	if grades := h.Likelihood.Name == ordered; grades != h.Recipe.Target.Ordered || grades && len(h.Likelihood.Cuts) != len(h.Recipe.Target.Outcomes)-1 {

@@ -2,6 +2,7 @@ package lossep
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -36,10 +37,14 @@ type link interface {
 
 // linkOf is how the outcomes of a recipe depend on functions.
 func linkOf(r *recipe.Recipe, l Likelihood) link {
-	if several(r) {
-		return moreOutcomes(len(r.Target.Outcomes))
+	if !several(r) {
+		return oneFunction{l}
 	}
-	return oneFunction{l}
+	more := moreOutcomes(len(r.Target.Outcomes))
+	if l.Noise > 0 {
+		return mislabelled{more, l.Noise}
+	}
+	return more
 }
 
 // Terms implements Outcomes.
@@ -91,6 +96,42 @@ type moreOutcomes int
 
 func (c moreOutcomes) views() int     { return int(c) - 1 }
 func (c moreOutcomes) functions() int { return int(c) }
+
+// mislabelled is the link of more outcomes of which each was noted down wrongly with a probability. The full process does not
+// have it: see gp.RobustOutcomes.
+type mislabelled struct {
+	moreOutcomes
+	noise float64
+}
+
+func (o mislabelled) terms(labels []int, weights []float64) gp.Terms {
+	return gp.RobustOutcomes{Noted: o.moreOutcomes.terms(labels, weights).(*gp.Outcomes), Noise: o.noise}
+}
+
+func (o mislabelled) utility(points int, weights []float64, tables []decision.Table) (factor.Utility, error) {
+	noted := make([]decision.Table, len(tables))
+	for i, t := range tables {
+		noted[i] = t.Mislabelled(o.noise)
+	}
+	return o.moreOutcomes.utility(points, weights, noted)
+}
+
+func (o mislabelled) full(context.Context, *gp.Process, []gauss.Scalar, *gauss.Natural) (posterior.Posterior, error) {
+	return nil, inputf("inducing", "%s", robustWants(int(o.moreOutcomes)))
+}
+
+func (o mislabelled) inducing(process *gp.Inducing, q gauss.Gaussians, sites []gauss.Scalar) posterior.Posterior {
+	return posterior.NewIndependent(process, o.apart(), q, sites)
+}
+
+func (o mislabelled) apart() posterior.Apart {
+	return posterior.Mislabelled{Apart: posterior.Largest(o.moreOutcomes), Noise: o.noise}
+}
+
+// robustWants says what robust of so many outcomes takes.
+func robustWants(outcomes int) string {
+	return fmt.Sprintf("robust of %d outcomes is learned from inducing points, as many as rows if they are few; leave the option out", outcomes)
+}
 
 // leastCount is the least that a row of several outcomes counts. The noise of its views has the
 // inverse as variance, of which the rounding has to stay below the variance of the functions; what

@@ -88,6 +88,8 @@ type Options struct {
 	// perRow is the number of views that the full process has of a training row; 0 stands for
 	// one, until the outcomes are known.
 	perRow int
+	// apart says that terms of outcomes are learned with inducing points alone.
+	apart bool
 }
 
 // Progress is how far a fit has come.
@@ -224,7 +226,7 @@ const FewColumns = 40
 // Induces tells whether so many training rows are seen from inducing points, as those are that
 // have effects.
 func (o Options) Induces(rows int) bool {
-	return o.Inducing > 0 || o.Inducing == AutoInducing && (rows*max(1, o.perRow) > FullRows || o.effects || hasEffects(o.Kernel))
+	return o.Inducing > 0 || o.Inducing == AutoInducing && (rows*max(1, o.perRow) > FullRows || o.apart || o.effects || hasEffects(o.Kernel))
 }
 
 // Methods are those that can be applied to so many training rows.
@@ -299,7 +301,7 @@ func (o Options) forSeveral(asked Method, r *recipe.Recipe, name string, rows in
 	if o.Method = asked; asked == "" {
 		o.Method = EP
 	}
-	o.perRow = ViewsOf(r)
+	o.perRow, o.apart = ViewsOf(r), o.Likelihood.Name == "robust"
 	induces := o.Induces(rows)
 	if o.Kernel == AutoKernel && !induces && views > FullRows {
 		o.Kernel = search.OneForAll // to compare kernels would take an hour
@@ -308,8 +310,10 @@ func (o Options) forSeveral(asked Method, r *recipe.Recipe, name string, rows in
 		return o, err
 	}
 	switch {
-	case o.Likelihood.Name != "probit":
-		return o, inputf("likelihood", "%s is for two outcomes, and there are %d, which have probit", o.Likelihood.Name, number)
+	case o.Likelihood.Name == "logit":
+		return o, inputf("likelihood", "logit is for two outcomes, and there are %d; choose one of probit, robust", number)
+	case o.apart && !induces:
+		return o, inputf("inducing", "%s", robustWants(number))
 	case o.power() != 1:
 		return o, inputf("power", "powers are for two outcomes, and there are %d; leave the power out", number)
 	case induces && !o.Method.byPasses():

@@ -128,9 +128,24 @@ func predicted(t *testing.T, m *lossep.Model, cases *table.Table) []lossep.Predi
 
 // Every method that is for several outcomes makes a model that predicts, decides and
 // reads back the same.
-func TestSeveralOutcomes(t *testing.T) {
+func TestSeveralOutcomes(t *testing.T) { severalOutcomes(t, lossep.Likelihood{}) }
+
+// So with labels that may be wrong, from inducing points without being asked; no outcome is less probable than that.
+func TestSeveralRobust(t *testing.T) {
+	const noise = 0.1
+	for _, d := range severalOutcomes(t, lossep.Likelihood{Name: "robust", Noise: noise}) {
+		for _, p := range d.Probabilities {
+			if p < noise/2 || p > 1-noise {
+				t.Errorf("%v with label noise %v", d.Probabilities, noise)
+			}
+		}
+	}
+}
+
+// severalOutcomes are the decisions of EP.
+func severalOutcomes(t *testing.T, likelihood lossep.Likelihood) (byEP []lossep.Decision) {
 	table := triage(t, 40, 3, 1)
-	p, err := lossep.Prepare(table, lossep.Options{Utility: matrix(t, triageCosts), Kernel: fixedKernel, Fixed: true})
+	p, err := lossep.Prepare(table, lossep.Options{Utility: matrix(t, triageCosts), Kernel: fixedKernel, Fixed: true, Likelihood: likelihood})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +196,11 @@ func TestSeveralOutcomes(t *testing.T) {
 		}
 		// The other methods are asked too, and may only be of another opinion.
 		m.Consult(rows, decisions)
+		if method == lossep.EP {
+			byEP = decisions
+		}
 	}
+	return byEP
 }
 
 // Leave-one-out against models that never saw the row, nor its copies, nor its group. The sites
@@ -354,7 +373,8 @@ func TestForTwoOutcomesOnly(t *testing.T) {
 	for says, o := range map[string]lossep.Options{
 		"method: corrected is for two outcomes, and there are 3; choose one of ep":                 {Method: lossep.Corrected},
 		"method: loss-vi needs every training row for each decision, and 30 rows are approximated": {Method: lossep.LossVI, Inducing: 10},
-		"likelihood: logit is for two outcomes, and there are 3, which have probit":                {Likelihood: lossep.Likelihood{Name: "logit"}},
+		"likelihood: logit is for two outcomes, and there are 3; choose one of probit, robust":     {Likelihood: lossep.Likelihood{Name: "logit"}},
+		"inducing: robust of 3 outcomes is learned from inducing points":                           {Likelihood: lossep.Likelihood{Name: "robust", Noise: 0.1}, Inducing: lossep.NoInducing},
 		"power: powers are for two outcomes, and there are 3":                                      {Inducing: 10, Power: 0.5},
 		"costs of true and false negatives and positives are for two outcomes":                     {Utility: costs(t, "fn=5,fp=1")},
 		`"w3" is unknown; "w2" is missing; the target has "w0", "w1" and "w2": spell them`:         {Utility: matrix(t, "action,w0,w1,w3\na,0,1,1\nb,1,0,2\n")},

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
@@ -26,6 +27,20 @@ func NewApart(n, outcomes int, weights []float64, tables ...Table) (*Apart, erro
 		return nil, err
 	}
 	return &Apart{points: p, outcomes: outcomes}, nil
+}
+
+// Mislabelled is what entries are worth where each of several outcomes is noted down wrongly with probability noise, as each
+// of the others alike: with P what is behind it and κ = noise/(C−1) it is noted down as c with probability κ + (1 − Cκ)P(c).
+func (t Table) Mislabelled(noise float64) Table {
+	of := make(Table, len(t))
+	for a, row := range t {
+		kappa := noise / float64(len(row)-1)
+		total := floats.Sum(row)
+		for _, u := range row {
+			of[a] = append(of[a], kappa*total+(1-float64(len(row))*kappa)*u)
+		}
+	}
+	return of
 }
 
 // values are the means and variances of the functions at point j.

@@ -10,12 +10,18 @@ import (
 )
 
 // The utility of functions that are independent of each other is what the probabilities of the
-// outcomes make of the table, and its derivatives are those of that.
+// outcomes make of the table, and its derivatives are those of that; where they may be noted down wrongly those of what is noted down.
 func TestApart(t *testing.T) {
+	for _, noise := range []float64{0, 0.2} {
+		apart(t, noise)
+	}
+}
+
+func apart(t *testing.T, noise float64) {
 	rng := rand.New(rand.NewPCG(1, 41))
 	const points, outcomes = 4, 3
 	table := decision.Table{{1, 0.2, 0}, {0.3, 1, 0.1}, {0.6, 0.6, 0.6}}
-	u, err := decision.NewApart(points, outcomes, nil, table)
+	u, err := decision.NewApart(points, outcomes, nil, table.Mislabelled(noise))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +39,9 @@ func TestApart(t *testing.T) {
 				own[c], wide[c] = m[c*points+j], v[c*points+j]
 			}
 			factor.OutcomeProbabilities(p, own, wide)
+			for c := range p {
+				p[c] = (1-noise)*p[c] + noise/(outcomes-1)*(1-p[c])
+			}
 			best := 0.0
 			for b, row := range table {
 				worth := 0.0

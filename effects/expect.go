@@ -134,10 +134,15 @@ type byLogit interface {
 	MeanLogBy(logit func(m, v float64) (l, d1, d2 float64), m, v float64) (l, d1, d2 float64)
 }
 
+// byProbit are terms on several values whose bound follows from mean logarithms of Φ, to a tolerance.
+type byProbit interface {
+	MeanLogBy(probit func(m, v float64) (l, d1, d2 float64), tolerance float64, m, v, d1, d2 []float64) float64
+}
+
 // jointMeanLog is E log t(f) of a term on several values, or a bound on it, with its derivatives.
 func jointMeanLog(t factor.Multi, m, v, d1, d2 []float64) float64 {
-	if largest, ok := t.(factor.Largest); ok {
-		return largest.MeanLogBy(tabulatedProbit.mean, 1e-4, m, v, d1, d2)
+	if of, ok := t.(byProbit); ok {
+		return of.MeanLogBy(tabulatedProbit.mean, 1e-4, m, v, d1, d2)
 	}
 	return t.MeanLog(m, v, d1, d2)
 }

@@ -14,6 +14,24 @@ import (
 type contest struct {
 	y    int
 	m, v []float64
+	// noise is the probability that the outcome was noted down wrongly.
+	noise float64
+}
+
+func (c contest) term() factor.Multi {
+	if c.noise == 0 {
+		return factor.Largest{Outcome: c.y}
+	}
+	return factor.RobustLargest{Largest: factor.Largest{Outcome: c.y}, Noise: c.noise}
+}
+
+// robustContests are contests of which every second one has noise.
+func robustContests(n int, seed uint64) []contest {
+	all := contests(n, seed)
+	for i := range all {
+		all[i].noise = []float64{0, 0.01, 0, 0.3}[i%4]
+	}
+	return all
 }
 
 // contests are ordinary ones, and those in which scales or means are far apart.
@@ -33,8 +51,7 @@ func contests(n int, seed uint64) (all []contest) {
 
 func (c contest) logMean() (l float64, d1, d2 []float64) {
 	d1, d2 = make([]float64, len(c.m)), make([]float64, len(c.m))
-	l = factor.Largest{Outcome: c.y}.LogMean(c.m, c.v, d1, d2)
-	return l, d1, d2
+	return c.term().LogMean(c.m, c.v, d1, d2), d1, d2
 }
 
 // brute integrates by equal steps, a hundredth of the smallest standard deviation, which for
@@ -136,8 +153,41 @@ func TestLargestOfTwo(t *testing.T) {
 	}
 }
 
+// TestRobustLargest holds it to its definition, by which the terms of all outcomes add up to one, and that of two values to
+// the term of two outcomes.
+func TestRobustLargest(t *testing.T) {
+	for i, c := range contests(100, 6) {
+		n := len(c.m)
+		l, _, _ := c.logMean()
+		c.noise = 0.4 / float64(1+i%7)
+		got, d1, d2 := c.logMean()
+		p := math.Exp(l)
+		if want := math.Log((1-c.noise)*p + c.noise*(1-p)/float64(n-1)); !alike(got, want, 1e-14) {
+			t.Errorf("contest %d: %v, want %v", i, got, want)
+		}
+		sum := 0.0
+		for y := range n {
+			one := c
+			one.y = y
+			l, _, _ := one.logMean()
+			sum += math.Exp(l)
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("contest %d: the probabilities add up to 1 + %v", i, sum-1)
+		}
+		if n > 2 {
+			continue
+		}
+		want, first, second := factor.NewRobustProbit(c.y, c.noise).LogMean((c.m[1]-c.m[0])/math.Sqrt2, (c.v[0]+c.v[1])/2)
+		if !alike(got, want, 1e-9) || !alike(d1[1], first/math.Sqrt2, 1e-8) || !alike(d1[0], -first/math.Sqrt2, 1e-8) ||
+			!alike(d2[0], second/2, 1e-8) || !alike(d2[1], second/2, 1e-8) {
+			t.Errorf("contest %d: %v, %v, %v, and of two outcomes %v, %v, %v", i, got, d1, d2, want, first, second)
+		}
+	}
+}
+
 func TestLargestDerivatives(t *testing.T) {
-	for i, c := range contests(60, 2) {
+	for i, c := range robustContests(60, 2) {
 		_, d1, d2 := c.logMean()
 		for k := range c.m {
 			h := 1e-4 * math.Sqrt(1+c.v[k])
@@ -168,7 +218,7 @@ func TestLargestProbabilities(t *testing.T) {
 		sum := 0.0
 		for k := range p {
 			sum += p[k]
-			l, _, _ := contest{k, c.m, c.v}.logMean()
+			l, _, _ := contest{y: k, m: c.m, v: c.v}.logMean()
 			if want := math.Exp(l); math.Abs(p[k]-want) > 1e-10 || l > -600 && want < 1e-13 && !alike(math.Log(p[k]), l, 1e-8) {
 				t.Errorf("contest %d, outcome %d: the probability is %v, and %v by its own integral", i, k, p[k], math.Exp(l))
 			}
@@ -230,7 +280,7 @@ func TestLargestFar(t *testing.T) {
 			}
 		}
 	}
-	if l, _, _ := (contest{0, []float64{0, math.Inf(1)}, []float64{1, 1}}).logMean(); !math.IsNaN(l) {
+	if l, _, _ := (contest{m: []float64{0, math.Inf(1)}, v: []float64{1, 1}}).logMean(); !math.IsNaN(l) {
 		t.Errorf("log Z of an infinite value is %v", l)
 	}
 }
@@ -239,13 +289,13 @@ func TestLargestFar(t *testing.T) {
 // derivatives to differences of it.
 func TestLargestBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 0))
-	for i, c := range contests(20, 5) {
+	for i, c := range robustContests(20, 5) {
 		d1, d2 := make([]float64, len(c.m)), make([]float64, len(c.m))
 		bound := func(m, v []float64) float64 {
 			e1, e2 := make([]float64, len(m)), make([]float64, len(m))
-			return factor.Largest{Outcome: c.y}.MeanLog(m, v, e1, e2)
+			return c.term().MeanLog(m, v, e1, e2)
 		}
-		b := factor.Largest{Outcome: c.y}.MeanLog(c.m, c.v, d1, d2)
+		b := c.term().MeanLog(c.m, c.v, d1, d2)
 		sum, square, zero := 0.0, 0.0, make([]float64, len(c.m))
 		const draws = 4000
 		for range draws {
@@ -253,7 +303,7 @@ func TestLargestBound(t *testing.T) {
 			for k := range f {
 				f[k] = c.m[k] + math.Sqrt(c.v[k])*rng.NormFloat64()
 			}
-			l, _, _ := contest{c.y, f, zero}.logMean()
+			l, _, _ := contest{c.y, f, zero, c.noise}.logMean()
 			sum += l
 			square += l * l
 		}

@@ -35,6 +35,27 @@ type Outcomes struct {
 	Counts []float64
 }
 
+// RobustOutcomes are outcomes of which each was noted down wrongly with probability Noise; see factor.RobustLargest. They
+// are CoupledTerms and no Cases: such a term is a sum, and has no factors that would be terms on the views of a case.
+type RobustOutcomes struct {
+	Noted *Outcomes
+	Noise float64
+}
+
+// Len implements Terms.
+func (o RobustOutcomes) Len() int { return o.Noted.Len() }
+
+// Functions implements CoupledTerms.
+func (o RobustOutcomes) Functions() int { return o.Noted.Functions() }
+
+// Joint implements CoupledTerms.
+func (o RobustOutcomes) Joint(i int) factor.Multi {
+	return factor.RobustLargest{Largest: factor.Largest{Outcome: o.Noted.Of[i]}, Noise: o.Noise}
+}
+
+// Count implements CoupledTerms.
+func (o RobustOutcomes) Count(i int) float64 { return o.Noted.Count(i) }
+
 // Len implements Terms.
 func (o *Outcomes) Len() int { return len(o.Of) }
 

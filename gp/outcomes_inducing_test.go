@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
@@ -84,17 +85,16 @@ func TestApartAgainstTogether(t *testing.T) {
 	}
 }
 
-// The gradient is that of the evidence, with rows that count more and less than once.
+// The gradient is that of the evidence, with rows that count more and less than once, and with labels that may be wrong.
 func TestApartEvidenceGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 51))
 	x, o := contest(rng, 80, 4)
 	z := x.Slice(0, 12, 0, 2).(*mat.Dense)
-	for _, counts := range []bool{false, true} {
-		if counts {
-			for range 80 {
-				o.Counts = append(o.Counts, 0.3+2*rng.Float64())
-			}
-		}
+	counted := &gp.Outcomes{Of: o.Of, Number: o.Number}
+	for range 80 {
+		counted.Counts = append(counted.Counts, 0.3+2*rng.Float64())
+	}
+	for name, o := range map[string]gp.Terms{"once": o, "counted": counted, "robust": gp.RobustOutcomes{Noted: counted, Noise: 0.1}} {
 		k, err := kernel.Parse("matern32(variance=2, lengthscale=[0.8, 1.7]) + additive(variance=[0.5, 0.8], lengthscale=[0.6, 2]) + constant(variance=0.7)", 2)
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestApartEvidenceGradient(t *testing.T) {
 		}
 		logs := k.Params(nil)
 		_, grad := evidence(logs)
-		for i, name := range k.ParamNames() {
+		for i, param := range k.ParamNames() {
 			const h = 1e-4
 			at := logs[i]
 			logs[i] = at + h
@@ -119,7 +119,7 @@ func TestApartEvidenceGradient(t *testing.T) {
 			logs[i] = at
 			// Differences of sites that have settled to 1e-9 are good to about 1e-6.
 			if slope := (above - below) / (2 * h); math.Abs(slope-grad[i]) > 1e-5*(1+math.Abs(slope)) {
-				t.Errorf("∂/∂log %s is %v, by differences %v (counts: %v)", name, grad[i], slope, counts)
+				t.Errorf("%s: ∂/∂log %s is %v, by differences %v", name, param, grad[i], slope)
 			}
 		}
 	}
@@ -183,6 +183,68 @@ func TestApartPredictors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Posteriors with labels that may be wrong, and with labels that are right, against draws of the prior that are weighed with
+// their probability of what was noted down. Of 40,000 some thousand count, so that they are off by 0.005 or so.
+func TestRobustApartAgainstTheTruth(t *testing.T) {
+	k, err := kernel.Parse("rbf(variance=3, lengthscale=1) + constant", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const number, draws = 3, 40_000
+	for _, noise := range []float64{0, 0.1} {
+		rng := rand.New(rand.NewPCG(7, 51))
+		far := 0.0
+		for n := 3; n <= 6; n++ {
+			x, o := contest(rng, n, number)
+			terms := gp.RobustOutcomes{Noted: o, Noise: noise}
+			p, _, q, log := apart(t, k, x, x, terms, infer.Propagation{})
+			at := []float64{rng.NormFloat64(), rng.NormFloat64()}
+			want, total := weighed(t, rng, k, x, terms, at, draws)
+			for y, got := range apartAt(p, q.Q, at) {
+				far = max(far, math.Abs(want[y]-got))
+			}
+			if off := math.Abs(log - total); off > 0.07*float64(n) { // as TestApartAgainstTogether
+				t.Errorf("noise %v, %d rows: log evidence %v, by draws %v", noise, n, log, total)
+			}
+		}
+		if t.Logf("noise %v: a probability is off by %.3f at most", noise, far); far > 0.04 {
+			t.Errorf("noise %v: a probability is off by %.3f", noise, far)
+		}
+	}
+}
+
+// weighed are the probabilities of outcomes at one input and the log evidence by draws of the functions from the prior.
+func weighed(t *testing.T, rng *rand.Rand, k kernel.Kernel, x *mat.Dense, terms gp.RobustOutcomes, at []float64, draws int) ([]float64, float64) {
+	n, number := terms.Len(), terms.Functions()
+	var all, f mat.Dense
+	all.Stack(x, mat.NewDense(1, 2, at))
+	gram := mat.NewSymDense(n+1, nil)
+	k.Gram(gram, &all)
+	var chol mat.Cholesky
+	var lower mat.TriDense
+	if !chol.Factorize(gram) {
+		t.Fatal("the prior is singular")
+	}
+	chol.LTo(&lower)
+	white, p, d, zero := mat.NewDense(n+1, number, nil), make([]float64, number), make([]float64, number), make([]float64, number)
+	want, total := make([]float64, number), 0.0
+	for range draws {
+		for i := range white.RawMatrix().Data {
+			white.RawMatrix().Data[i] = rng.NormFloat64()
+		}
+		f.Mul(&lower, white)
+		weight := 0.0
+		for i := range n {
+			weight += terms.Joint(i).LogMean(f.RawRowView(i), zero, p, d)
+		}
+		factor.OutcomeProbabilities(p, f.RawRowView(n), zero)
+		floats.AddScaled(want, math.Exp(weight), p)
+		total += math.Exp(weight)
+	}
+	floats.Scale(1/total, want)
+	return want, math.Log(total / float64(draws))
 }
 
 // By LOSSEP_LONG=1 go test ./gp -run ApartAgainstTheTruth -v: probabilities against exact ones.

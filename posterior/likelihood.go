@@ -30,15 +30,20 @@ type Expectation interface {
 	Expect(t factor.Factor) float64
 }
 
-// Several is a likelihood of the values of several functions.
-type Several interface {
+// Apart is a likelihood of the values of several functions that are independent.
+type Apart interface {
 	// Len is how many functions, and expectations, there are.
 	Len() int
+	// Independent writes the expectations. It may change the mean.
+	Independent(p, mean, variance []float64)
+}
+
+// Several is a likelihood of the values of several functions, whether they are independent or not.
+type Several interface {
+	Apart
 	// Joint writes the expectations where the values have this mean and covariance, which it may
 	// change; NaN if that is no distribution.
 	Joint(p, mean []float64, cov *mat.SymDense)
-	// Independent writes them where the values are independent. It may change the mean.
-	Independent(p, mean, variance []float64)
 	// Quick is Joint in less time, of four functions or more right to a hundredth or so.
 	Quick(p, mean []float64, cov *mat.SymDense)
 	// Derivatives are those of the logarithm of how probable outcome y is, the first and second in the mean.
@@ -157,6 +162,22 @@ func (n Largest) Independent(p, mean, variance []float64) {
 		}
 	}
 	factor.OutcomeProbabilities(p, mean, variance)
+}
+
+// Mislabelled is the likelihood of outcomes of which each is noted down wrongly with probability Noise, as each of the
+// others alike; see factor.RobustLargest. Its expectations are those of what is noted down.
+type Mislabelled struct {
+	Apart
+	Noise float64
+}
+
+// Independent implements Apart.
+func (l Mislabelled) Independent(p, mean, variance []float64) {
+	l.Apart.Independent(p, mean, variance)
+	kappa := l.Noise / float64(len(p)-1)
+	for c, x := range p {
+		p[c] = kappa + (1-float64(len(p))*kappa)*x
+	}
 }
 
 // Versus implements Several. The outcome itself has value and variance zero, and the others what

@@ -65,13 +65,13 @@ func ofProbabilities(all [][]float64) []Prediction {
 // points, and each a Gaussian of its own that is independent of the others.
 type Independent struct {
 	seen
-	likelihood Several
+	likelihood Apart
 	predictors gp.Predictors // nil where they would not be accurate
 }
 
 // NewIndependent is the posterior of functions seen from inducing points. Sites of the training
 // rows may be nil.
-func NewIndependent(process *gp.Inducing, l Several, q gauss.Gaussians, sites []gauss.Scalar) *Independent {
+func NewIndependent(process *gp.Inducing, l Apart, q gauss.Gaussians, sites []gauss.Scalar) *Independent {
 	p := &Independent{seen: seen{process, q, sites}, likelihood: l}
 	if fast, ok := process.Predictors(q); ok {
 		p.predictors = fast

@@ -322,7 +322,7 @@ type Choice struct {
 func (p *Problem) Choose(ctx context.Context) (*Choice, error) {
 	var by comparison
 	some := p
-	if p.views() == p.Len() {
+	if gp.Functions(p.Terms) == 1 {
 		some = p.Rows.Some(p.Sample())
 		by = &refits{Problem: some, folds: some.Folds()}
 	} else if h := p.heldOut(); h != nil {
