@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -19,7 +20,8 @@ type Likelihood struct {
 	// outcomes that have an order.
 	Name string `json:"name"`
 	// Noise is the probability ε, below one half, with which a label is wrong; of
-	// "robust" only: P(y = 1) = ε + (1 − 2ε)Φ(f).
+	// "robust" only: P(y = 1) = ε + (1 − 2ε)Φ(f). Of C outcomes it is any of the others alike: with P those of
+	// probit they have ε/(C−1) + (1 − εC/(C−1))P(y).
 	Noise float64 `json:"noise,omitempty"`
 	// Cuts are the points between grades, of "ordered" only: P(y ≤ c) = Φ(Cuts[c] − f). A fit finds
 	// them. As the kernel has a constant their mean is 0, so that two grades are probit.
@@ -79,6 +81,11 @@ func (l Likelihood) outcome() decision.Outcome {
 
 // expected is the likelihood as posteriors take it.
 func (l Likelihood) expected() posterior.Outcomes { return posterior.Outcomes(l.outcome()) }
+
+// robustWants says what robust of so many outcomes takes.
+func robustWants(outcomes int) string {
+	return fmt.Sprintf("robust of %d outcomes is learned from inducing points, as many as rows if they are few; leave the option out", outcomes)
+}
 
 // ordered is the name of the likelihood of grades.
 const ordered = "ordered"

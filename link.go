@@ -2,7 +2,6 @@ package lossep
 
 import (
 	"context"
-	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -126,11 +125,6 @@ func (o mislabelled) inducing(process *gp.Inducing, q gauss.Gaussians, sites []g
 
 func (o mislabelled) apart() posterior.Apart {
 	return posterior.Mislabelled{Apart: posterior.Largest(o.moreOutcomes), Noise: o.noise}
-}
-
-// robustWants says what robust of so many outcomes takes.
-func robustWants(outcomes int) string {
-	return fmt.Sprintf("robust of %d outcomes is learned from inducing points, as many as rows if they are few; leave the option out", outcomes)
 }
 
 // leastCount is the least that a row of several outcomes counts. The noise of its views has the

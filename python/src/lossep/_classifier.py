@@ -52,7 +52,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
     method : str, optional
         ``"ep"``, ``"loss-ep"``, ``"corrected"``, ``"vi"``, ``"loss-vi"`` or ``"laplace"``.
     likelihood : str, optional
-        ``"probit"``, ``"logit"`` or ``"robust"``, the last with ``label_noise``.
+        ``"probit"``, ``"logit"`` (of two classes) or ``"robust"``, the last with ``label_noise``.
     label_noise : float, optional
         The share of wrong labels.
     inducing : int, "auto" or "none", optional
