@@ -70,13 +70,13 @@ func (t studentPower) LogMean(m, v float64) (l, d1, d2 float64) {
 	if sd <= straightT*math.Hypot(e, t.Scale*math.Sqrt(t.DF)) {
 		return t.Log(m)
 	}
-	nodes := t.scales(e, v, 1)
+	var room [nodesAtHand]scaled
+	nodes := t.scales(room[:0], e, v, 1)
 	top := math.Inf(-1)
 	for k := range nodes {
 		n := &nodes[k]
 		w := v + n.variance
-		z := e / math.Sqrt(w)
-		n.log -= 0.5 * (z*z + math.Log(w))
+		n.log -= 0.5 * (e/w*e + math.Log(w))
 		n.variance = w
 		top = max(top, n.log)
 	}
@@ -101,9 +101,12 @@ type scaled struct {
 	variance, log float64
 }
 
-// scales are nodes for a measurement at the distance e from what has the variance v, so many times as far
+// nodesAtHand is how many nodes need no memory of their own: with two degrees of freedom there are some 180.
+const nodesAtHand = 256
+
+// scales appends nodes for a measurement at the distance e from what has the variance v, so many times as far
 // apart as they can be for an error of e^−32.
-func (t studentPower) scales(e, v, apart float64) []scaled {
+func (t studentPower) scales(nodes []scaled, e, v, apart float64) []scaled {
 	half, a := t.DF/2, t.alpha*(t.DF+1)/2
 	h := apart * min(0.25, 1.1/math.Sqrt(t.DF+1))
 	outlier := math.Log(a/half) - 2*math.Log(math.Hypot(1, e/(t.Scale*math.Sqrt(t.DF))))
@@ -118,11 +121,12 @@ func (t studentPower) scales(e, v, apart float64) []scaled {
 	}
 	lo -= 9 / math.Sqrt(a)
 	hi := 0.1 + min(math.Sqrt(160/t.DF), math.Log(41+80/t.DF))
-	nodes := make([]scaled, int((hi-lo)/h)+1)
-	for k := range nodes {
-		u := hi - float64(k)*h
-		lambda := math.Exp(u)
-		nodes[k] = scaled{t.Scale * t.Scale / lambda, norm + math.Log(h) + (a-0.5)*u - half*lambda}
+	norm += math.Log(h)
+	// By products λ has an error of as many roundings as there are nodes, 1e-13 at most.
+	lambda, less := math.Exp(hi), math.Exp(-h)
+	for k := range int((hi-lo)/h) + 1 {
+		nodes = append(nodes, scaled{t.Scale * t.Scale / lambda, norm + (a-0.5)*(hi-float64(k)*h) - half*lambda})
+		lambda *= less
 	}
 	return nodes
 }
@@ -130,7 +134,7 @@ func (t studentPower) scales(e, v, apart float64) []scaled {
 // Mixture are variances and weights of normals that make the noise, adding up to one: what is
 // normal in f is averaged over it by them, to 1e-7.
 func (t StudentT) Mixture() (variances, weights []float64) {
-	for _, n := range (studentPower{t, 1}).scales(0, 0, 1.4) {
+	for _, n := range (studentPower{t, 1}).scales(nil, 0, 0, 1.4) {
 		if w := math.Exp(n.log); w > 1e-14 {
 			variances, weights = append(variances, n.variance), append(weights, w)
 		}

@@ -181,12 +181,18 @@ func (c counts) LogDensity(y float64) float64 {
 
 // Quantile implements Distribution: the smallest count up to which there is at least p.
 func (c counts) Quantile(p float64) float64 {
-	hi := math.Ceil(c.Mean()) + 1
+	_, hi := c.around(p, func(lo, hi float64) bool { return hi-lo > 1 })
+	return hi
+}
+
+// around are counts up to which there is less than p, and at least p, that are no longer far apart.
+func (c counts) around(p float64, far func(lo, hi float64) bool) (lo, hi float64) {
+	hi = math.Ceil(c.Mean()) + 1
 	for c.CDF(hi) < p && hi < largestMean {
 		hi *= 2
 	}
-	lo := -1.0
-	for hi-lo > 1 {
+	lo = -1
+	for far(lo, hi) {
 		mid := math.Floor((lo + hi) / 2)
 		if mid <= lo || mid >= hi {
 			break
@@ -197,7 +203,7 @@ func (c counts) Quantile(p float64) float64 {
 			hi = mid
 		}
 	}
-	return hi
+	return lo, hi
 }
 
 // above is the probability of counts beyond k where the mean is mu, without what 1 − below loses.
@@ -234,8 +240,7 @@ func (c counts) beside(a, side float64, p func(k, mu, size float64) float64) (su
 	return sum
 }
 
-// Expect implements Distribution: a sum over counts, or over some thousand of many with what lies
-// between them.
+// Expect implements Distribution: a sum over counts, or over some thousand ranges of many.
 func (c counts) Expect(g func(y float64) float64, _ ...float64) float64 {
 	sum, last := 0.0, 0.0
 	c.steps(func(from, to, p float64) {
@@ -245,13 +250,72 @@ func (c counts) Expect(g func(y float64) float64, _ ...float64) float64 {
 	return sum / last
 }
 
-// steps goes over ranges of counts that have all but a billionth of the probability, which is given up
+// Up to mostSingle counts are gone over one by one. Of more, ranges are no longer than a thousandth of all, as what is predicted
+// may be narrow anywhere, and than a 64th of the counts in them, as it may be wide by orders of magnitude.
+const (
+	mostSingle = 4000
+	fewRanges  = 1000
+	perCount   = 64
+)
+
+// steps goes over ranges of counts that have all but some billionths of the probability, which is given up
 // to the end of each.
 func (c counts) steps(use func(from, to, below float64)) {
-	lo, hi := c.Quantile(1e-9), c.Quantile(1-1e-9)
-	step := math.Max(1, math.Floor((hi-lo)/4000))
-	for k := lo; k <= hi; k += step {
-		use(k, k+step-1, c.CDF(k+step-1))
+	lo, hi := c.bound(1e-9), c.bound(1-1e-9)
+	widest := math.Floor((hi - lo) / fewRanges)
+	if hi-lo < mostSingle {
+		widest = 1
+	}
+	p := 0.0
+	if lo > 0 {
+		p = c.CDF(lo - 1)
+	}
+	for k := lo; k <= hi; {
+		if step := min(widest, math.Floor(k/perCount)); step > 1 {
+			p = c.CDF(k + step - 1)
+			use(k, k+step-1, p)
+			k += step
+			continue
+		}
+		var masses [perCount]float64
+		c.masses(k, &masses)
+		for _, mass := range masses {
+			p = min(p+mass, 1)
+			use(k, k, p)
+			k++
+		}
+	}
+}
+
+// bound is the quantile at p to a tenth of it, outwards.
+func (c counts) bound(p float64) float64 {
+	lo, hi := c.around(p, func(lo, hi float64) bool { return hi-lo > 0.1*hi })
+	if p < 0.5 {
+		return lo + 1
+	}
+	return hi
+}
+
+// masses adds the probabilities of counts from first on: by how many times as probable the next is under each mean.
+func (c counts) masses(first float64, to *[perCount]float64) {
+	var term factor.Factor = factor.Poisson{Y: first}
+	if !math.IsInf(c.size, 1) {
+		term = factor.NegativeBinomial{Y: first, Size: c.size}
+	}
+	for k, w := range c.weights {
+		mu := c.means[k]
+		l, _, _ := term.Log(math.Log(mu))
+		p := w * math.Exp(l)
+		share, more := mu, 0.0 // the next has (share + more·count)/(count + 1) times the probability
+		if !math.IsInf(c.size, 1) {
+			more = mu / (c.size + mu)
+			share = c.size * more
+		}
+		// Where nothing is left of p, nothing becomes of it within so few counts.
+		for j := 0; j < len(to) && p > 0; j++ {
+			to[j] += p
+			p *= (share + more*(first+float64(j))) / (first + float64(j) + 1)
+		}
 	}
 }
 

@@ -41,3 +41,35 @@ func TestPowersOfLargeCounts(t *testing.T) {
 		}
 	}
 }
+
+// Sums over counts agree with closed forms: of counts that are gone over one by one, and of ranges. The second moment is
+// E μ + (1 + 1/size)·E μ².
+func TestExpectationsOfCounts(t *testing.T) {
+	for _, c := range []struct {
+		m, v, size, bound float64 // a relative error
+	}{
+		{1, 0.3, math.Inf(1), 1e-6}, {4, 0.01, math.Inf(1), 1e-6}, {-3, 1, 2, 1e-5}, {5, 0.2, 3, 1e-4}, // of all but a billionth
+		{9, 0.001, math.Inf(1), 1e-4}, {9, 0.5, 4, 1e-3}, {12, 1, 1, 1e-3}, {3, 4, 0.3, 1e-2}, // by ranges; of long tails what is left out counts more
+	} {
+		d := newCounts(c.m, c.v, c.size)
+		mean, square := d.Mean(), math.Exp(2*c.m+2*c.v)
+		square = mean + square*(1+1/c.size)
+		if got := d.Expect(func(y float64) float64 { return y }); !(math.Abs(got-mean) <= c.bound*mean) {
+			t.Errorf("%+v: mean %v, want %v", c, got, mean)
+		}
+		if got := d.Expect(func(y float64) float64 { return y * y }); !(math.Abs(got-square) <= 10*c.bound*square) {
+			t.Errorf("%+v: second moment %v, want %v", c, got, square)
+		}
+		// Sums of runs are what lies below their ends, to rounding of the incomplete gamma and beta functions.
+		for _, first := range []float64{0, 40, math.Floor(mean)} {
+			var masses [perCount]float64
+			d.masses(first, &masses)
+			sum := d.CDF(first - 1)
+			for k, mass := range masses {
+				if sum += mass; !(math.Abs(sum-d.CDF(first+float64(k))) <= 1e-9) {
+					t.Fatalf("%+v: %v up to %v, want %v", c, sum, first+float64(k), d.CDF(first+float64(k)))
+				}
+			}
+		}
+	}
+}
