@@ -122,7 +122,7 @@ func TestAllocateNumbersAlongQuantiles(t *testing.T) {
 func TestAllocateNumbersAgainstDynamicProgramming(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		formula := Formula(func(a, y float64) float64 { return 9*max(y-a, 0) + 2*max(a-y, 0) + 5 })
+		formula := Formula{Of: func(a, y float64) float64 { return 9*max(y-a, 0) + 2*max(a-y, 0) + 5 }}
 		cases := orders(rng, 6, true, func(i int) Stake {
 			switch {
 			case i == 0:
@@ -208,7 +208,7 @@ func TestAllocateNumbersNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	squares := Stake{Loss: Formula(func(a, y float64) float64 { return (a - y) * (a - y) })}
+	squares := Stake{Loss: Formula{Of: func(a, y float64) float64 { return (a - y) * (a - y) }}}
 	var fault *SpecError
 	for what, of := range map[string]Stake{"squares": squares, "long": {Pinball{1, 1}, Actions{To: 1, Step: 1e-4}}} {
 		if _, _, err := one.AllocateNumbers([]NumberCase{{of, bell{mean: 5, sd: 1}, [][]float64{{1}}}}); !errors.As(err, &fault) {

@@ -2,8 +2,10 @@ package decision
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // Distribution is what is known of an outcome that is a number.
@@ -50,14 +52,53 @@ func (c Pinball) Expected(action float64, d Distribution) float64 {
 func (c Pinball) Free(d Distribution) float64 { return d.Quantile(c.Under / (c.Under + c.Over)) }
 
 // Formula is the cost of an action under an outcome as somebody wrote it down.
-type Formula func(action, outcome float64) float64
+type Formula struct {
+	Of func(action, outcome float64) float64
+	// Bends are zero where the slope of Of jumps, besides where action and outcome are equal.
+	Bends []func(action, outcome float64) float64
+}
 
 // Cost implements Loss.
-func (f Formula) Cost(action, outcome float64) float64 { return f(action, outcome) }
+func (f Formula) Cost(action, outcome float64) float64 { return f.Of(action, outcome) }
 
-// Expected implements Loss, by quadrature that knows of a bend where both are equal.
+// Expected implements Loss, by quadrature that knows where slopes jump.
 func (f Formula) Expected(action float64, d Distribution) float64 {
-	return d.Expect(func(y float64) float64 { return f(action, y) }, action)
+	kinks := []float64{action}
+	if len(f.Bends) > 0 && !d.Whole() {
+		lo, hi := d.Quantile(1e-6), d.Quantile(1-1e-6)
+		for _, bend := range f.Bends {
+			kinks = append(kinks, zeros(func(y float64) float64 { return bend(action, y) }, lo, hi)...)
+		}
+	}
+	return d.Expect(func(y float64) float64 { return f.Of(action, y) }, kinks...)
+}
+
+// zeros are those of a function: of a straight line its only one, of others where the sign changes on a grid.
+func zeros(f func(y float64) float64, lo, hi float64) (all []float64) {
+	first, last := f(lo), f(hi)
+	if off := f(lo+(hi-lo)/2) - (first/2 + last/2); math.Abs(off) <= 1e-9*(math.Abs(first)+math.Abs(last)) {
+		if at := lo - first/(last-first)*(hi-lo); !math.IsNaN(at) && !math.IsInf(at, 0) {
+			all = append(all, at)
+		}
+		return all
+	}
+	const points = 64
+	for k := range points {
+		a, b := lo+(hi-lo)*float64(k)/points, lo+(hi-lo)*float64(k+1)/points
+		below := f(a) < 0
+		if below == (f(b) < 0) {
+			continue
+		}
+		for range 60 {
+			if mid := a + (b-a)/2; (f(mid) < 0) == below {
+				a = mid
+			} else {
+				b = mid
+			}
+		}
+		all = append(all, a)
+	}
+	return all
 }
 
 // Free implements Loss: the best of a grid over what outcomes are likely to be, and then between its
@@ -124,8 +165,8 @@ func (s Stake) Times(n float64) Stake {
 		s.Loss = Pinball{Under: n * c.Under, Over: n * c.Over}
 		return s
 	}
-	of := s.Loss
-	s.Loss = Formula(func(action, outcome float64) float64 { return n * of.Cost(action, outcome) })
+	of := s.Loss.(Formula)
+	s.Loss = Formula{func(action, outcome float64) float64 { return n * of.Of(action, outcome) }, of.Bends}
 	return s
 }
 
@@ -148,7 +189,7 @@ func (s Stake) choice(action float64, edge bool, d Distribution) NumberChoice {
 	c := NumberChoice{Action: action, AtEdge: edge}
 	c.Lower, c.Higher = s.Actions.beside(action, d)
 	c.Expected, c.ExpectedLower, c.ExpectedHigher = s.Loss.Expected(c.Action, d), s.Loss.Expected(c.Lower, d), s.Loss.Expected(c.Higher, d)
-	if f, ok := s.Loss.(Formula); ok && !d.Finite(func(y float64) float64 { return f(c.Action, y) }) {
+	if f, ok := s.Loss.(Formula); ok && !d.Finite(func(y float64) float64 { return f.Of(c.Action, y) }) {
 		c.Expected = math.Inf(1)
 	}
 	return c
@@ -166,6 +207,14 @@ type Actions struct {
 	Step     float64 // zero for all numbers between
 	List     []float64
 	Choices  []string // the names of actions that are no numbers
+}
+
+// called is what a message calls an action.
+func (a *Actions) called(action float64) string {
+	if a.Choices != nil {
+		return "the action " + strconv.Quote(a.Choices[int(action)])
+	}
+	return fmt.Sprintf("action %v", action)
 }
 
 // bounded tells whether there are bounds.

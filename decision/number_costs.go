@@ -325,11 +325,7 @@ func (s *NumberCosts) Stake(value func(column string) (float64, error)) (Stake, 
 		}
 		known[name] = x
 	}
-	return Stake{Formula(func(action, outcome float64) float64 {
-		e := s.formulas[0]
-		if s.actions.Choices != nil {
-			e = s.formulas[int(action)]
-		}
+	at := func(e expr.Expr, action, outcome float64) float64 {
 		c, err := e.Eval(func(name string) (float64, error) {
 			switch name {
 			case actionName:
@@ -343,7 +339,22 @@ func (s *NumberCosts) Stake(value func(column string) (float64, error)) (Stake, 
 			return math.Inf(1)
 		}
 		return c
-	}), s.actions}, nil
+	}
+	f := Formula{Of: func(action, outcome float64) float64 { return at(s.of(action), action, outcome) }}
+	for k := range s.formulas {
+		for _, bend := range s.formulas[k].Bends() {
+			f.Bends = append(f.Bends, func(action, outcome float64) float64 { return at(bend, action, outcome) })
+		}
+	}
+	return Stake{f, s.actions}, nil
+}
+
+// of is the formula of an action.
+func (s *NumberCosts) of(action float64) expr.Expr {
+	if s.actions.Choices != nil {
+		return s.formulas[int(action)]
+	}
+	return s.formulas[0]
 }
 
 // Check refuses costs that are negative for one of the outcomes, or have no least one.
@@ -368,7 +379,7 @@ func (s *NumberCosts) Check(stake Stake, d Distribution, outcomes []float64) err
 		a := tried[k*(len(tried)-1)/max(n-1, 1)]
 		for _, y := range outcomes {
 			if c := stake.Cost(a, y); !(c >= 0 && c <= LargestNumberCost) {
-				return s.fault(fmt.Sprintf("write costs, which are from 0 to %g", LargestNumberCost), "the cost of action %v under outcome %v is %v", a, y, c)
+				return s.fault(fmt.Sprintf("write costs, which are from 0 to %g", LargestNumberCost), "the cost of %s under outcome %v is %v", s.actions.called(a), y, c)
 			}
 		}
 	}
@@ -399,11 +410,11 @@ func (s *NumberCosts) CheckChoice(c NumberChoice) error {
 	}
 	// Of a distribution without end a sum is infinite, or the difference of two such.
 	if math.IsInf(c.Expected, 1) || math.IsNaN(c.Expected+c.ExpectedLower+c.ExpectedHigher) {
-		return s.fault("bound the cost, as in min(exp(outcome - action), 1000), or leave outcomes out that are far from all others", "the expected cost of action %v is infinite, or rests on outcomes too rare to be known", c.Action)
+		return s.fault("bound the cost, as in min(exp(outcome - action), 1000), or leave outcomes out that are far from all others", "the expected cost of %s is infinite, or rests on outcomes too rare to be known", s.actions.called(c.Action))
 	}
 	for _, x := range []float64{c.Expected, c.ExpectedLower, c.ExpectedHigher} {
 		if !(x >= 0) || math.IsInf(x, 0) {
-			return s.fault("write costs, which are numbers from 0 on", "an action beside or at %v has the expected cost %v in this case", c.Action, x)
+			return s.fault("write costs, which are numbers from 0 on", "an action beside %s, or that itself, has the expected cost %v in this case", s.actions.called(c.Action), x)
 		}
 	}
 	return nil

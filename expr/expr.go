@@ -69,6 +69,9 @@ func (e Expr) Scale() (by float64, rest Expr) {
 	return by, Expr{root}
 }
 
+// Bends are the differences of what min and max choose between: where one of them is zero, the slope of the value may jump.
+func (e Expr) Bends() []Expr { return e.root.bends(nil) }
+
 // Constant tells whether the expression names no column, or is nothing.
 func (e Expr) Constant() bool { return e.root == nil || len(e.Columns()) == 0 }
 
@@ -176,6 +179,18 @@ func (n *node) columns(names []string) []string {
 		names = a.columns(names)
 	}
 	return names
+}
+
+func (n *node) bends(all []Expr) []Expr {
+	for i, a := range n.args {
+		all = a.bends(all)
+		for _, b := range n.args[:i] {
+			if n.op == minimum || n.op == maximum {
+				all = append(all, Expr{&node{op: minus, args: []*node{a, b}}})
+			}
+		}
+	}
+	return all
 }
 
 func (n *node) String() string {

@@ -353,7 +353,7 @@ func (p *Problem) constant(times float64) float64 {
 	for i, s := range p.stakes {
 		stakes[i] = scaled(s, times)
 	}
-	total := decision.Formula(func(action, _ float64) (sum float64) {
+	total := decision.Formula{Of: func(action, _ float64) (sum float64) {
 		for i, y := range p.Values {
 			c := stakes[i%len(stakes)].Cost(action, y)
 			if p.Weights != nil {
@@ -362,7 +362,7 @@ func (p *Problem) constant(times float64) float64 {
 			sum += c
 		}
 		return sum
-	})
+	}}
 	return decision.Stake{Loss: total, Actions: *p.Costs.Actions()}.Best(newSample([]float64{slices.Min(p.Values), slices.Max(p.Values)}, nil))
 }
 

@@ -16,7 +16,7 @@ func TestLINEX(t *testing.T) {
 	for _, k := range []float64{-0.7, 0.3, 1} {
 		d := newNormals([]Part{{1, 0.5, 0.8}}, plain, 0)
 		mu, sd := 3+2*0.5, 2*0.8
-		stake := decision.Stake{Loss: decision.Formula(func(a, y float64) float64 { return math.Exp(k*(y-a)) - k*(y-a) - 1 })}
+		stake := decision.Stake{Loss: decision.Formula{Of: func(a, y float64) float64 { return math.Exp(k*(y-a)) - k*(y-a) - 1 }}}
 		c := stake.Choose(d)
 		// The search ends at the root of the precision of numbers.
 		if want := mu + k*sd*sd/2; math.Abs(c.Action-want) > 1e-6 || math.Abs(c.Expected-k*k*sd*sd/2) > 1e-9 {
