@@ -20,6 +20,7 @@ import (
 type PredictRequest struct {
 	Rows      []Row     `json:"rows" minItems:"1" nullable:"false" doc:"the cases"`
 	Quantiles []float64 `json:"quantiles,omitempty" doc:"quantiles of an outcome that is a number, such as 0.05 and 0.95"`
+	Grid      []float64 `json:"grid,omitempty" doc:"values of an outcome that is a number, for the probability that it is at most each of them"`
 }
 
 // PredictResponse is the answer to a PredictRequest.
@@ -42,6 +43,7 @@ type Prediction struct {
 	Probability   float64   `json:"probability,omitempty" doc:"of the positive outcome of two"`
 	Mean          float64   `json:"mean,omitempty" doc:"of an outcome that is a number, or of the latent value with two outcomes"`
 	Quantiles     []float64 `json:"quantiles,omitempty" doc:"of an outcome that is a number, as they are asked for"`
+	CDF           []float64 `json:"cdf,omitempty" doc:"the probabilities that an outcome that is a number is at most the values of the grid"`
 	Variance      float64   `json:"variance,omitempty" doc:"of the latent value, with two outcomes"`
 	Probabilities []float64 `json:"probabilities,omitempty" doc:"of each of more than two outcomes"`
 	Unusual       []string  `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, ten times as near to zero as all of them, or missing where none of them was"`

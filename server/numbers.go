@@ -100,6 +100,7 @@ type Distribution struct {
 // Bounds on what a request may take.
 const (
 	numberBytes    = 4096 // of a prediction, and of what is written about it
+	askedBytes     = 25   // of a quantile or a probability, written
 	maxNumberSteps = 2000 // actions that are looked at one by one in every row
 	maxCurves      = 20   // rows whose curves are asked for at once
 	curvePoints    = 121
@@ -243,6 +244,9 @@ func (s *Server) predictNumbers(ctx context.Context, x *exchange, m *served, b *
 	fields, err := q.NumberFields()
 	if err != nil {
 		return optionProblem(err)
+	}
+	if err := r.Memory.Take(int64(r.N) * int64(len(q.Quantiles)+len(q.Grid)) * askedBytes); err != nil {
+		return err
 	}
 	for i := range cases {
 		if err := service.CheckNumbers(fields, &service.Case{Number: &cases[i]}); err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -79,11 +80,14 @@ var demandExchanges = [][3]string{
 // Decisions over HTTP are those of the model: quantiles under under and over, the least of the curve of costs.
 func TestNumbersOverHTTP(t *testing.T) {
 	s := demandServer(t)
-	p := answer[PredictResponse](t, s, "/v1/models/demand/predict", "{"+demandRows+`,"quantiles":[0.75]}`)
+	p := answer[PredictResponse](t, s, "/v1/models/demand/predict", "{"+demandRows+`,"quantiles":[0.75],"grid":[0,40]}`)
 	d := answer[NumberDecideResponse](t, s, "/v1/models/demand/decide", "{"+demandRows+"}")
 	curves := answer[DistributionResponse](t, s, "/v1/models/demand/distribution", "{"+demandRows+"}")
 	for i, one := range d.Decisions {
 		action := one.Action.(float64)
+		if back := answer[PredictResponse](t, s, "/v1/models/demand/predict", "{"+demandRows+fmt.Sprintf(`,"grid":[%v]}`, action)).Predictions[i].CDF[0]; math.Abs(back-0.75) > 1e-9 || len(p.Predictions[i].CDF) != 2 {
+			t.Errorf("%v lies below the quantile at 0.75; %v", back, p.Predictions[i].CDF)
+		}
 		if q := p.Predictions[i].Quantiles[0]; math.Abs(action-q) > 1e-9*math.Abs(q) || p.Predictions[i].Mean != one.Mean || !(one.Cost <= *one.CostLower && one.Cost <= *one.CostHigher) {
 			t.Errorf("%+v, quantile %v", one, q)
 		}
@@ -157,6 +161,9 @@ func TestNumbersRefused(t *testing.T) {
 		{"decide", `,"why":2`, "why"},
 		{"decide", `,"capacity":{"van":2}`, "is that of no action"},
 		{"predict", `,"quantiles":[2]`, "not between 0 and 1"},
+		{"predict", `,"grid":[1,1]`, "given twice"},
+		{"predict", `,"grid":["a"]`, "grid"},
+		{"predict", `,"grid":[` + strings.Join(slices.Repeat([]string{"1"}, 1001), ",") + `]`, "given twice"},
 		{"predict", `,"utility":"under=1,over=1"`, "utility"},
 		{"value", `,"ask":["sold"]`, "not a feature"},
 		{"value", `,"ask":["price"],"utility":"under=price,over=1"`, "says what actions cost"},

@@ -42,6 +42,7 @@ func fileFields(fields []Field) []Field {
 type Predict struct {
 	Cases
 	Quantiles []string // of an outcome that is a number
+	Grid      []string // values that it may be at most
 	Options   Options
 }
 
@@ -54,7 +55,10 @@ func NewPredict() *Predict {
 
 // Asked are the options that are not about files, which all front ends have.
 func (p *Predict) Asked() Options {
-	return Options{{Name: "quantiles", Group: Basics, Help: "quantiles of an outcome that is a number, such as 0.05,0.5,0.95", Value: newList(&p.Quantiles, "P,P")}}
+	return Options{
+		{Name: "quantiles", Group: Basics, Help: "quantiles of an outcome that is a number, such as 0.05,0.5,0.95", Value: newList(&p.Quantiles, "P,P")},
+		{Name: "grid", Group: Basics, Help: "values of an outcome that is a number, such as 0,50,100: the probability that it is at most each of them", Value: newList(&p.Grid, "Y,Y")},
+	}
 }
 
 // Complete checks options against each other and fills in what follows from them.

@@ -35,7 +35,7 @@ func (o Outcome) Numeric() bool { return o == Number || o == Count }
 func outcomeOption(to *Outcome) *Option {
 	*to = AutoOutcome
 	return &Option{
-		Name: "outcome", Group: Model, Help: "kind of outcome; ordered: grades, in numeric order or that of {ordered}; count: non-negative integers; auto: number if the costs are given as {cost=under=15,over=5} or (in a fit) the column has many distinct numbers, ordered if {ordered} names the target, else categories",
+		Name: "outcome", Group: Model, Help: "kind of outcome; ordered: grades, in numeric order or that of {ordered}; count: non-negative integers; auto: number if the costs are given as {cost=under=15,over=5} or (in a fit) the column has many distinct numbers, ordered if {ordered} names the target, its values are words of a scale, such as low, medium, high, or it is named like one (rating, stage), else categories",
 		Value: choice[Outcome]{to: to, of: []Outcome{AutoOutcome, Categories, Ordered, Number, Count}},
 	}
 }
@@ -151,10 +151,7 @@ type CategoryModel struct{ *lossep.Model }
 
 // Predicting implements Loaded.
 func (m CategoryModel) Predicting(p *Predict) (Answer, error) {
-	if p.Options.Given("quantiles") {
-		return nil, optionError("quantiles", "the outcome of this model is one of several categories, which have no quantiles")
-	}
-	return p.Of(m.Model), nil
+	return p.Of(m.Model), p.Options.refuse("the outcome of this model is one of several categories; leave it out", "quantiles", "grid")
 }
 
 // Deciding implements Loaded.
@@ -327,30 +324,47 @@ type NumberCase struct {
 	Free   decision.NumberChoice // without the capacity, if there is one
 }
 
-// NumberFields are what is predicted of a case: the mean, and the quantiles that are asked for.
+// NumberFields are what is predicted of a case: the mean, and the quantiles and probabilities that are asked for.
 func (p *Predict) NumberFields() ([]Field, error) {
 	fields := []Field{numberField("mean", func(c *Case) float64 { return c.Number.Mean() })}
-	var quantiles []float64
-	for _, text := range p.Quantiles {
-		q, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(q > 0 && q < 1) {
-			return nil, optionError("quantiles", "%q is not between 0 and 1", text)
-		}
-		if slices.Contains(quantiles, q) {
-			return nil, optionError("quantiles", "%s is given twice", text)
-		}
-		quantiles = append(quantiles, q)
-	}
-	if len(quantiles) > 0 {
-		fields = append(fields, numbersField("quantiles", "", "quantile", p.Quantiles, func(c *Case, to []float64) []float64 {
-			for _, q := range quantiles {
-				to = append(to, c.Number.Quantile(q))
+	for _, f := range []struct {
+		option, name, head string
+		texts              []string
+		is                 func(x float64) bool
+		wanted             string
+		of                 func(d numbers.Distribution, x float64) float64
+	}{
+		{"quantiles", "quantiles", "quantile", p.Quantiles, func(q float64) bool { return q > 0 && q < 1 }, "between 0 and 1", numbers.Distribution.Quantile},
+		{"grid", "cdf", "cdf", p.Grid, func(y float64) bool { return math.Abs(y) <= lossep.Farthest }, fmt.Sprintf("a number up to %g", lossep.Farthest), numbers.Distribution.CDF},
+	} {
+		var at []float64
+		for _, text := range f.texts {
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil || !f.is(x) {
+				return nil, optionError(f.option, "%q is not %s", text, f.wanted)
 			}
-			return to
-		}))
+			if slices.Contains(at, x) {
+				return nil, optionError(f.option, "%s is given twice", text)
+			}
+			at = append(at, x)
+		}
+		if len(at) > mostAsked {
+			return nil, optionError(f.option, "%d values are more than %d; ask for fewer at a time", len(at), mostAsked)
+		}
+		if len(at) > 0 {
+			fields = append(fields, numbersField(f.name, "", f.head, f.texts, func(c *Case, to []float64) []float64 {
+				for _, x := range at {
+					to = append(to, f.of(c.Number, x))
+				}
+				return to
+			}))
+		}
 	}
 	return fields, nil
 }
+
+// mostAsked is the most quantiles or probabilities of a case: a request of few bytes could ask for more than there is memory.
+const mostAsked = 1000
 
 // CheckNumbers refuses a case of which a field is not a finite number: the model says nothing there.
 func CheckNumbers(fields []Field, c *Case) error {

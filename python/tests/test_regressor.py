@@ -37,6 +37,8 @@ def test_decisions_are_quantiles(demand) -> None:
     found = model.decide(X)
     np.testing.assert_allclose(found.action, model.predict(X, quantiles=[0.75])[:, 0])
     assert (found.cost <= found.cost_lower).all() and (found.cost <= found.cost_higher).all()
+    below = model.predict(X[:3], grid=found.action[:3])
+    np.testing.assert_allclose(np.diag(below), 0.75, rtol=1e-9)
     other = model.decide(X, {"under": "price", "over": 1})
     share = (X["price"] / (X["price"] + 1)).to_numpy()
     rows = model.predict(X, quantiles=share[:3])
@@ -179,5 +181,7 @@ def test_refusals(demand) -> None:
             model.decide(X, cost)
     with pytest.raises(ValueError, match="not between 0 and 1"):
         model.predict(X, quantiles=[2])
+    with pytest.raises(ValueError, match="give one of them"):
+        model.predict(X, quantiles=[0.5], grid=[3])
     with pytest.raises(ValueError, match="in every row"):
         lossep.LossepRegressor().fit(X, 0 * y)

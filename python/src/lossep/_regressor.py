@@ -75,7 +75,7 @@ class NumberDecisions:
 class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # scikit-learn has no types
     """Gaussian-process regression that decides by what a number too small or too large costs.
 
-    The same engine as the command ``lossep fit --outcome number``. ``predict`` gives the mean or quantiles;
+    The same engine as the command ``lossep fit --outcome number``. ``predict`` gives the mean, quantiles or probabilities;
     ``decide`` the action with the lowest expected cost.
 
     Parameters
@@ -303,18 +303,22 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         self.kernel_ = str(report["kernel"])
         self.notes_ = list(model.description["notes"] or [])
 
-    def predict(self, X: Any, quantiles: Sequence[float] | None = None) -> Array:
-        """The expected outcome of each row, or quantiles of it: an array with a column for each.
+    def predict(self, X: Any, quantiles: Sequence[float] | None = None, *, grid: Sequence[float] | None = None) -> Array:
+        """The expected outcome of each row; or quantiles of it, or the probabilities that it is at most the values of a
+        grid: an array with a column for each.
 
         What to do is another question: ``decide``.
         """
         check_is_fitted(self)
+        if quantiles is not None and grid is not None:
+            raise ValueError("quantiles and grid: give one of them")
         columns = cases(self, X)
-        options = {} if quantiles is None else {"quantiles": [repr(float(q)) for q in np.atleast_1d(quantiles)]}
+        asked = {"quantiles": quantiles, "grid": grid}
+        options = {name: [repr(float(x)) for x in np.atleast_1d(given)] for name, given in asked.items() if given is not None}
         header = {"name": "X", "columns": columns.header(), "options": options}
         reply, _ = self.model_.ask("predict", header, columns.tensors())
         self._unseen(reply.result)
-        found: Array = reply.tensors["mean" if quantiles is None else "quantiles"]
+        found: Array = reply.tensors["cdf" if grid is not None else "quantiles" if quantiles is not None else "mean"]
         return found
 
     def decide(
