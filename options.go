@@ -122,6 +122,9 @@ func (o Options) complete(t *table.Table) (Options, error) {
 		o.MaxMemory = DefaultMaxMemory
 	}
 	o.Likelihood = o.Likelihood.withDefaults()
+	if o.Fixed && o.Data.Grading == recipe.AutoGrades {
+		o.Data.Grading = recipe.GivenGrades // as the cut points of grades are searched for
+	}
 	switch {
 	case o.Kernel == AutoKernel && o.Fixed:
 		return o, inputf("fixed", "%s stands for kernels that are searched for; give the kernel to be kept", AutoKernel)
