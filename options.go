@@ -122,8 +122,8 @@ func (o Options) complete(t *table.Table) (Options, error) {
 		o.MaxMemory = DefaultMaxMemory
 	}
 	o.Likelihood = o.Likelihood.withDefaults()
-	if o.Fixed && o.Data.Grading == recipe.AutoGrades {
-		o.Data.Grading = recipe.GivenGrades // as the cut points of grades are searched for
+	if (o.Fixed || o.Likelihood.Name != "probit") && o.Data.Grading == recipe.AutoGrades {
+		o.Data.Grading = recipe.GivenGrades // grades have cumulative probit, whose cut points are searched for
 	}
 	switch {
 	case o.Kernel == AutoKernel && o.Fixed:
