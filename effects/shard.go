@@ -58,6 +58,15 @@ func (s *Shard) axis(a *Axis) (ids, error) {
 	return cells, nil
 }
 
+// Groups are the groups of a family that rows are in, which were learnt from.
+func (s *Shard) Groups(g *Grouping) ([]int32, error) {
+	x, _, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	return g.Of(x), nil
+}
+
 // grouped are the rows sorted into groups, whose numbers are found where they are needed.
 type grouped struct {
 	*Grouping

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/pass"
 )
@@ -31,6 +32,9 @@ type Driver interface {
 	// Drive is an engine for the rows as the process sees them. It goes on from the sites of
 	// an engine for an earlier process, which is of no use any more; nil stands for empty ones.
 	Drive(p *Inducing, before Engine) (Engine, error)
+	// InGroups are the rows of such an engine, for a process without effects, in the groups of a family. They have its
+	// sites.
+	InGroups(e Engine, family *effects.Grouping) pass.InGroups
 }
 
 // InMemory are rows in the memory of this machine, with their views in the buffer and so many
@@ -53,6 +57,11 @@ func (r *inMemory) Drive(p *Inducing, before Engine) (Engine, error) {
 		sites = before.(*local).Local.Sites()
 	}
 	return NewEngine(p, p.Shards(r.x, r.terms, r.buffer, r.size), sites), nil
+}
+
+// InGroups implements Driver.
+func (r *inMemory) InGroups(e Engine, family *effects.Grouping) pass.InGroups {
+	return e.(*local).Local.InGroups(family.Of(r.x), family.Groups())
 }
 
 // NewEngine is an engine for rows in the memory of this machine, from the given sites for
@@ -91,13 +100,18 @@ func (l *local) Put(_ context.Context, sites []gauss.Scalar) error {
 	return nil
 }
 
-// Grouped is the engine of rows in memory that share effects of groups; see pass.Grouped.
-type Grouped struct{ *pass.Grouped }
+// Grouped is an engine for rows that share effects of groups; see pass.Grouped.
+type Grouped struct {
+	*pass.Grouped
+	driver Driver
+	rows   Engine
+	family *effects.Grouping
+}
 
-// Group is the engine of the rows of another, which it takes over and whose process has no effects, that share
-// effects of groups: those of the rows are numbers below count. What others told may be nil.
-func Group(e Engine, groups []int32, count int, variance float64, told *pass.Arrow) *Grouped {
-	return &Grouped{pass.NewGrouped(e.(*local).Local, groups, count, variance, told)}
+// Group is an engine for the rows of another, which the driver made for a process without effects, that share those of a
+// family. For the rest see pass.NewGrouped.
+func Group(d Driver, rows Engine, e *effects.Effect, told *pass.Arrow, by []float64) *Grouped {
+	return &Grouped{pass.NewGrouped(d.InGroups(rows, e.Grouping), e.Variance, told, by), d, rows, e.Grouping}
 }
 
 // Slopes implements Engine: the search for a kernel has the effects independent of the process.
@@ -106,13 +120,18 @@ func (g *Grouped) Slopes(context.Context, gauss.Naturals, pass.Options) (*pass.S
 }
 
 // Fork implements Engine.
-func (g *Grouped) Fork() Engine { return &Grouped{g.Grouped.Fork()} }
+func (g *Grouped) Fork() Engine {
+	c := *g
+	c.rows = g.rows.Fork()
+	c.Grouped = g.Grouped.Fork(g.driver.InGroups(c.rows, g.family))
+	return &c
+}
 
 // Sites implements Engine.
-func (g *Grouped) Sites(context.Context) ([]gauss.Scalar, error) { return g.Grouped.Sites(), nil }
+func (g *Grouped) Sites(ctx context.Context) ([]gauss.Scalar, error) { return g.rows.Sites(ctx) }
 
 // Put implements Engine.
-func (g *Grouped) Put(_ context.Context, sites []gauss.Scalar) error {
-	g.Grouped.Put(sites)
-	return nil
+func (g *Grouped) Put(ctx context.Context, sites []gauss.Scalar) error {
+	g.Forget()
+	return g.rows.Put(ctx, sites)
 }

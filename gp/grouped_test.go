@@ -93,7 +93,12 @@ func TestFamilyBesideTheProcessIsTheDenseKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := fit.Effects()[0]
-	engine := gp.Group(gp.NewEngine(process, process.Shards(x, terms, nil, 0), nil), e.Grouping.Of(x), e.Groups(), e.Variance, nil)
+	driver := gp.InMemory(x, terms, nil, 0)
+	rows, err := driver.Drive(process, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := gp.Group(driver, rows, e, nil, nil)
 	var r *pass.Result
 	for range 60 { // Newton's steps, with a Hessian that is that of independent effects
 		if r, err = pass.Settle(context.Background(), engine, pass.Settings{Tolerance: 1e-12, Warm: true}); err != nil || !r.Status.Converged {

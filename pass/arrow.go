@@ -23,8 +23,8 @@ func NewArrow(m, groups int) *Arrow {
 	return &Arrow{gauss.NewNatural(m), mat.NewDense(groups, m, nil), make([]gauss.Scalar, groups)}
 }
 
-// Times multiplies by sites of rows, seen by views and in the groups given.
-func (a *Arrow) Times(views *gauss.Views, sites []gauss.Scalar, groups []int32, ws *gauss.Workspace) {
+// TimesScalars multiplies by sites of rows, seen by views and in the groups given.
+func (a *Arrow) TimesScalars(views *gauss.Views, sites []gauss.Scalar, groups []int32, ws *gauss.Workspace) {
 	a.V.TimesScalars(views, sites, ws)
 	for i, s := range sites {
 		g := int(groups[i])
@@ -33,11 +33,18 @@ func (a *Arrow) Times(views *gauss.Views, sites []gauss.Scalar, groups []int32, 
 	}
 }
 
-// CopyFrom makes it a copy of another.
-func (a *Arrow) CopyFrom(o *Arrow) {
-	a.V.CopyFrom(o.V)
-	a.Cross.Copy(o.Cross)
-	copy(a.Groups, o.Groups)
+// Times multiplies by another to a power.
+func (a *Arrow) Times(o *Arrow, power float64) {
+	a.V.Times(o.V, power)
+	a.timesGroups(o, power)
+}
+
+// timesGroups is Times but for V.
+func (a *Arrow) timesGroups(o *Arrow, power float64) {
+	for g, s := range o.Groups {
+		floats.AddScaled(a.Cross.RawRowView(g), power, o.Cross.RawRowView(g))
+		a.Groups[g] = a.Groups[g].Times(s.Power(power))
+	}
 }
 
 // proper tells whether effects have a variance given v.
@@ -82,13 +89,8 @@ func (a *Arrow) LogPartition(variance float64) (sum float64) {
 
 // Power is it to a power.
 func (a *Arrow) Power(power float64) *Arrow {
-	n, m := a.Cross.Dims()
-	c := NewArrow(m, n)
-	c.V.Times(a.V, power)
-	c.Cross.Scale(power, a.Cross)
-	for g, s := range a.Groups {
-		c.Groups[g] = s.Power(power)
-	}
+	c := NewArrow(a.V.Dim(), len(a.Groups))
+	c.Times(a, power)
 	return c
 }
 

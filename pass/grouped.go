@@ -12,157 +12,157 @@ import (
 	"github.com/lossep/lossep/infer"
 )
 
-// Grouped is an Engine for rows in the memory of this machine that share effects of groups: the value of
-// a row is a·v + w_g + e with w_g ~ N(0, σ²), independent, and its site is one of a·v + w_g. The effects are eliminated
+// InGroups are rows in groups, wherever they are, and their sites. Those of a group share an effect: the value of
+// a row is a·v + w_g + e, with one term each, and its site is one of a·v + w_g.
+type InGroups interface {
+	// Dim is the dimension of v.
+	Dim() int
+	// GatherGroups is what the sites come to, which are on a·v + w_g less what is given for the group of each until
+	// then; nil stands for zeros.
+	GatherGroups(ctx context.Context, by []float64) (*Arrow, error)
+	// OverGroups is OverGroups for all shards, and LookGroups is Look for them as Sharing; see Engine.
+	OverGroups(ctx context.Context, q gauss.Naturals, given *gauss.Views, o Options) (*Sums, error)
+	LookGroups(ctx context.Context, q gauss.Naturals, given *gauss.Views, o Options, see See) (*Sums, error)
+	// Keep and Clear are those of Engine.
+	Keep()
+	Clear()
+}
+
+// Grouped is an Engine for rows in groups, whose effects are w_g ~ N(0, σ²), independent. These are eliminated
 // group by group (see Arrow), so that the posterior of v and all effects is one Gaussian: passes go over q(v),
 // and given v the effects follow from the sites. The objective is that of all of them.
 //
-// A pass over N rows in G groups takes what one of Local takes, 2NM more and GM². All rows of a pass
+// A pass over N rows in G groups takes what one without takes, 2NM more and GM². All rows of a pass
 // see the same q.
 type Grouped struct {
-	*Local
-	groups   []int32 // of the rows
-	count    int
+	rows     InGroups
 	variance float64
-	told     *Arrow // what others than these rows told, nil if there are none
-	now      *Arrow // what that and the sites come to, nil where it is to be found
-	next     *Arrow
+	told     *Arrow    // what others than these rows told, nil if there are none
+	by       []float64 // of GatherGroups, until that has been called
+	now      *Arrow    // what that and the sites come to, nil where it is to be found
+	next     *Arrow    // nil where the last pass was not proper
 }
 
-// NewGrouped has the rows and sites of an engine without effects, whose rows have terms on one value. The groups
-// of rows are numbers below count, and σ² is the variance. What others told of v and the effects may be nil; its
-// Marginal is then beside the prior of v.
-func NewGrouped(rows *Local, groups []int32, count int, variance float64, told *Arrow) *Grouped {
-	return &Grouped{Local: rows, groups: groups, count: count, variance: variance, told: told}
+// NewGrouped goes over rows in groups with the variance σ². What others told of v and the effects may be nil; its
+// Marginal is then beside the prior of v. The sites are on a·v + w_g less what is given for each group; nil
+// stands for zeros.
+func NewGrouped(rows InGroups, variance float64, told *Arrow, by []float64) *Grouped {
+	return &Grouped{rows: rows, variance: variance, told: told, by: by}
+}
+
+// Fork is an engine for the same rows with other sites, which are the same so far.
+func (g *Grouped) Fork(rows InGroups) *Grouped {
+	c := *g
+	c.rows, c.next = rows, nil
+	return &c
 }
 
 // SetVariance sets σ².
 func (g *Grouped) SetVariance(variance float64) { g.variance = variance }
 
-// Given are the effects as views of v; see Arrow.
-func (g *Grouped) Given() *gauss.Views { return g.arrow().Given(g.variance) }
+// Given are the effects as views of v, once sites were gathered; see Arrow.
+func (g *Grouped) Given() *gauss.Views { return g.now.Given(g.variance) }
 
-// Fork implements Engine.
-func (g *Grouped) Fork() *Grouped {
-	return NewGrouped(g.Local.Fork(), g.groups, g.count, g.variance, g.told)
-}
+// Forget has the sites gathered anew: they were replaced.
+func (g *Grouped) Forget() { g.now, g.by = nil, nil }
 
-// Put puts sites in the place of the current ones. It copies them.
-func (g *Grouped) Put(sites []gauss.Scalar) {
-	g.Local.Put(sites)
-	g.now = nil
-}
+// Dim implements Engine.
+func (g *Grouped) Dim() int { return g.rows.Dim() }
+
+// Functions implements Engine.
+func (g *Grouped) Functions() int { return 1 }
 
 // Clear implements Engine.
 func (g *Grouped) Clear() {
-	g.Local.Clear()
-	g.now = nil
+	g.rows.Clear()
+	g.Forget()
 }
 
 // Keep implements Engine.
 func (g *Grouped) Keep() {
-	g.Local.Keep()
-	g.now, g.next = g.next, g.now
+	if g.next == nil { // sites stay
+		return
+	}
+	g.rows.Keep()
+	g.now, g.next = g.next, nil
 }
 
-// Predict writes the means and variances of a·v + e.
-func (g *Grouped) Predict(q gauss.Gaussians, mean, variance []float64) {
-	g.seen = marginals{}
-	g.Local.Predict(q, mean, variance)
+// with is what sites come to together with what others told.
+func (g *Grouped) with(sites *Arrow) *Arrow {
+	if g.told == nil {
+		return sites
+	}
+	all := g.told.Power(1)
+	all.Times(sites, 1)
+	return all
 }
 
-// start is what others told.
-func (g *Grouped) start(a *Arrow) *Arrow {
-	if a == nil || g.told != nil {
-		a = NewArrow(g.Dim(), g.count)
+// gather finds what the sites come to, if that is not known.
+func (g *Grouped) gather(ctx context.Context) error {
+	if g.now != nil {
+		return nil
 	}
-	if g.told != nil {
-		a.CopyFrom(g.told)
-		return a
+	sites, err := g.rows.GatherGroups(ctx, g.by)
+	if err != nil {
+		return err
 	}
-	a.V.SetZero()
-	a.Cross.Zero()
-	clear(a.Groups)
-	return a
-}
-
-// arrow is what the sites come to.
-func (g *Grouped) arrow() *Arrow {
-	if g.now == nil {
-		g.now = g.start(nil)
-		var ws gauss.Workspace
-		g.Views(func(from int, views *gauss.Views) {
-			to := from + views.Len()
-			g.now.Times(views, g.sites[from:to], g.groups[from:to], &ws)
-		})
-	}
-	return g.now
+	g.now, g.by = g.with(sites), nil
+	return nil
 }
 
 // Gather implements Engine. What others told is no part of it.
 func (g *Grouped) Gather(ctx context.Context) (gauss.Naturals, error) {
-	sum := gauss.Naturals{g.arrow().Marginal(g.variance)}
+	if err := g.gather(ctx); err != nil {
+		return nil, err
+	}
+	sum := gauss.Naturals{g.now.Marginal(g.variance)}
 	if g.told != nil {
 		sum[0].Times(g.told.Marginal(g.variance), -1)
 	}
-	return sum, ctx.Err()
+	return sum, nil
 }
 
 // Pass implements Engine.
 func (g *Grouped) Pass(ctx context.Context, q gauss.Naturals, o Options) (*Sums, error) {
-	now, given := g.arrow(), g.Given()
-	g.next = g.start(g.next)
-	sums, err := g.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
-		w, err := newWork(q, g.rows(s, given, from, to), o)
-		if err != nil {
-			return nil, err
-		}
-		defer w.leave()
-		sums := NewSums(1, g.Dim())
-		sites, next, groups := g.sites[from:to], g.Local.next[from:to], g.groups[from:to]
-		w.each(func(i, j int, views *gauss.Views) {
-			w.project(views, sites[i:j], i, sums)
-			for k, step := range w.stepsOf(0, j-i) {
-				next[i+k] = sites[i+k].Times(step.Power(o.damping()))
-			}
-			g.next.Times(views, next[i:j], groups[i:j], &w.ws)
-		})
-		return sums, nil
-	})
+	if err := g.gather(ctx); err != nil {
+		return nil, err
+	}
+	given := g.Given()
+	sums, err := g.rows.OverGroups(ctx, q, given, o)
 	if err != nil {
 		return nil, err
 	}
-	if !g.next.proper(g.variance) { // what terms that are not log-concave can ask for
-		sums.Skipped, sums.Residual = len(g.sites), max(sums.Residual, 1)
-		copy(g.Local.next, g.sites)
-		g.next.CopyFrom(now)
+	g.next = g.with(sums.Arrow)
+	change := gauss.NewNaturals(1, g.Dim())
+	if g.next.proper(g.variance) {
+		change[0].CopyFrom(g.next.Marginal(g.variance))
+		change[0].Times(g.now.Marginal(g.variance), -1)
+	} else { // what terms that are not log-concave can ask for
+		g.next = nil
+		sums.skip()
 	}
-	sums.Change[0].CopyFrom(g.next.Marginal(g.variance))
-	sums.Change[0].Times(now.Marginal(g.variance), -1)
-	return sums, g.value(q, now, given, o, sums)
+	sums.Change, sums.Arrow = change, nil
+	return sums, g.value(q, given, o, sums)
 }
 
 // Look implements Engine.
 func (g *Grouped) Look(ctx context.Context, q gauss.Naturals, o Options, see See) (*Sums, error) {
+	if err := g.gather(ctx); err != nil {
+		return nil, err
+	}
 	given := g.Given()
-	sums, err := g.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
-		var shifted See
-		if see != nil {
-			shifted = func(i int, mean, variance []float64) { see(from+i, mean, variance) }
-		}
-		return look(q, g.rows(s, given, from, to), g.sites[from:to], o, shifted, nil, false)
-	})
+	sums, err := g.rows.LookGroups(ctx, q, given, o, see)
 	if err != nil {
 		return nil, err
 	}
-	return sums, g.value(q, g.arrow(), given, o, sums)
+	return sums, g.value(q, given, o, sums)
 }
 
 // value adds what the effects have in the objective: for propagation their part in the log partition, otherwise
 // that of the divergence from the prior, of which Laplace's approximation has no variances.
-func (g *Grouped) value(q gauss.Naturals, now *Arrow, given *gauss.Views, o Options, sums *Sums) error {
+func (g *Grouped) value(q gauss.Naturals, given *gauss.Views, o Options, sums *Sums) error {
 	if _, ok := o.rule().(infer.Propagation); ok {
-		sums.Value += now.LogPartition(g.variance)
+		sums.Value += g.now.LogPartition(g.variance)
 		return nil
 	}
 	own := gauss.NewGaussian(g.Dim())
@@ -171,9 +171,9 @@ func (g *Grouped) value(q gauss.Naturals, now *Arrow, given *gauss.Views, o Opti
 	if err := own.Exchange(natural); err != nil {
 		return err
 	}
-	mean, variance := make([]float64, g.count), make([]float64, g.count)
+	mean, variance := make([]float64, given.Len()), make([]float64, given.Len())
 	own.Predict(given, mean, variance, new(gauss.Workspace))
-	for k := range g.count {
+	for k := range mean {
 		part := math.Log(given.Residual(k)/g.variance) - mean[k]*mean[k]/g.variance
 		if _, ok := o.rule().(infer.Variational); ok {
 			part -= variance[k]/g.variance - 1
@@ -183,21 +183,57 @@ func (g *Grouped) value(q gauss.Naturals, now *Arrow, given *gauss.Views, o Opti
 	return nil
 }
 
-// rows are those of a shard with the effects that they share.
-func (g *Grouped) rows(s Rows, given *gauss.Views, from, to int) Rows {
-	return &sharing{Single: s.(Single), given: given, groups: g.groups[from:to]}
+// GatherGroups is what the sites of a shard come to, whose rows are in some of so many groups. Sites of a·v are moved to
+// a·v + w, with what is given of each w, unless that is nil.
+func GatherGroups(rows Rows, groups []int32, count int, by []float64, sites []gauss.Scalar) *Sums {
+	if by != nil {
+		for i, g := range groups {
+			sites[i].Nu += sites[i].Tau * by[g]
+		}
+	}
+	sums := newGroupSums(rows.Dim(), count)
+	var ws gauss.Workspace
+	size := BlockRows(rows.Len(), rows.Dim())
+	for from := 0; from < rows.Len(); from += size {
+		to := min(from+size, rows.Len())
+		sums.Arrow.TimesScalars(rows.Views(from, to), sites[from:to], groups[from:to], &ws)
+	}
+	return sums
 }
 
-// sharing are rows whose sites are on a·v and an effect, which is given v.
-type sharing struct {
+// OverGroups goes once over the rows of a shard that share effects. It writes the new sites to next.
+func OverGroups(q gauss.Naturals, rows *Sharing, sites, next []gauss.Scalar, o Options) (*Sums, error) {
+	w, err := newWork(q, rows, o)
+	if err != nil {
+		return nil, err
+	}
+	defer w.leave()
+	sums := newGroupSums(rows.Dim(), rows.given.Len())
+	w.each(func(i, j int, views *gauss.Views) {
+		w.project(views, sites[i:j], i, sums)
+		for k, step := range w.stepsOf(0, j-i) {
+			next[i+k] = sites[i+k].Times(step.Power(o.damping()))
+		}
+		sums.Arrow.TimesScalars(views, next[i:j], rows.groups[i:j], &w.ws)
+	})
+	return sums, nil
+}
+
+// Sharing are rows of a shard whose sites are on a·v and an effect, which is given v. With them Look looks at both.
+type Sharing struct {
 	Single
 	given  *gauss.Views
 	groups []int32
 	room   []float64
 }
 
+// Share are rows in groups, with effects that are given v.
+func Share(rows Rows, groups []int32, given *gauss.Views) *Sharing {
+	return &Sharing{Single: rows.(Single), given: given, groups: groups}
+}
+
 // Count implements Counter.
-func (s *sharing) Count(i int) float64 {
+func (s *Sharing) Count(i int) float64 {
 	if c, ok := s.Single.(Counter); ok {
 		return c.Count(i)
 	}
@@ -205,7 +241,7 @@ func (s *sharing) Count(i int) float64 {
 }
 
 // sites are views of what the sites of rows from one on are on.
-func (s *sharing) sites(views *gauss.Views, from int) *gauss.Views {
+func (s *Sharing) sites(views *gauss.Views, from int) *gauss.Views {
 	n, m := views.Len(), views.Dim()
 	s.room = slices.Grow(s.room[:0], n*m)[:n*m]
 	b, r := make([]float64, n), make([]float64, n)
@@ -215,4 +251,43 @@ func (s *sharing) sites(views *gauss.Views, from int) *gauss.Views {
 		b[i], r[i] = s.given.Offset(g), s.given.Residual(g)
 	}
 	return gauss.NewViews(mat.NewDense(n, m, s.room), b, r)
+}
+
+// localGroups are rows in the memory of this machine.
+type localGroups struct {
+	*Local
+	groups []int32 // of the rows
+	count  int
+}
+
+// InGroups are the rows in groups, which are numbers below count.
+func (l *Local) InGroups(groups []int32, count int) InGroups { return &localGroups{l, groups, count} }
+
+// GatherGroups implements InGroups.
+func (l *localGroups) GatherGroups(ctx context.Context, by []float64) (*Arrow, error) {
+	sums, err := l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
+		return GatherGroups(s, l.groups[from:to], l.count, by, l.sites[from:to]), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sums.Arrow, nil
+}
+
+// OverGroups implements InGroups.
+func (l *localGroups) OverGroups(ctx context.Context, q gauss.Naturals, given *gauss.Views, o Options) (*Sums, error) {
+	return l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
+		return OverGroups(q, Share(s, l.groups[from:to], given), l.sites[from:to], l.next[from:to], o)
+	})
+}
+
+// LookGroups implements InGroups.
+func (l *localGroups) LookGroups(ctx context.Context, q gauss.Naturals, given *gauss.Views, o Options, see See) (*Sums, error) {
+	return l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
+		var shifted See
+		if see != nil {
+			shifted = func(i int, mean, variance []float64) { see(from+i, mean, variance) }
+		}
+		return Look(q, Share(s, l.groups[from:to], given), l.sites[from:to], o, shifted)
+	})
 }

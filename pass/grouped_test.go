@@ -85,7 +85,7 @@ func TestGroupedIsDense(t *testing.T) {
 	for _, rule := range []infer.Rule{infer.Propagation{}, infer.Propagation{Power: 0.5}, infer.Variational{}, infer.Curvature{}} {
 		o := pass.Settings{Rule: rule, Tolerance: 1e-11}
 		l, want, value := settle(t, o, dense)
-		e := pass.NewGrouped(pass.NewLocal([]pass.Rows{plain.some(0, 170), plain.some(170, 300)}, nil), groups, 11, variance, nil)
+		e := pass.NewGrouped(pass.NewLocal([]pass.Rows{plain.some(0, 170), plain.some(170, 300)}, nil).InGroups(groups, 11), variance, nil, nil)
 		q, got := settleGrouped(t, e, o)
 		if math.Abs(got-value) > 1e-8 {
 			t.Errorf("%T: objective %v, want %v", rule, got, value)
@@ -112,7 +112,7 @@ func TestGroupedIsDense(t *testing.T) {
 func TestGroupedGoesOn(t *testing.T) {
 	plain, dense, groups := grouped(240, 5, 9, 4)
 	o := pass.Settings{Tolerance: 1e-11}
-	first := pass.NewGrouped(pass.NewLocal([]pass.Rows{plain.some(0, 150)}, nil), groups[:150], 9, variance, nil)
+	first := pass.NewGrouped(pass.NewLocal([]pass.Rows{plain.some(0, 150)}, nil).InGroups(groups[:150], 9), variance, nil, nil)
 	q, _ := settleGrouped(t, first, o)
 	told := pass.ArrowOf(q, first.Given(), variance)
 	_, before, _ := settle(t, o, dense.some(0, 150))
@@ -123,7 +123,7 @@ func TestGroupedGoesOn(t *testing.T) {
 	withExtra := o
 	withExtra.Extra = extra
 	_, want, _ := settle(t, withExtra, dense.some(150, 240))
-	next := pass.NewGrouped(pass.NewLocal([]pass.Rows{plain.some(150, 240)}, nil), groups[150:], 9, variance, told)
+	next := pass.NewGrouped(pass.NewLocal([]pass.Rows{plain.some(150, 240)}, nil).InGroups(groups[150:], 9), variance, told, nil)
 	o.Extra = gauss.Naturals{told.Marginal(variance)}
 	q, _ = settleGrouped(t, next, o)
 	compare(t, q, want.Q[0], next.Given())

@@ -191,7 +191,7 @@ func (l *Local) Predict(q gauss.Gaussians, mean, variance []float64) {
 // Each goes over the shards in their order and adds up what a function finds for each;
 // from and to are where its rows are among all.
 func (l *Local) Each(ctx context.Context, shard func(s Rows, from, to int) (*Sums, error)) (*Sums, error) {
-	sums := NewSums(l.Functions(), l.Dim())
+	var sums *Sums
 	for i, s := range l.shards {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -199,6 +199,9 @@ func (l *Local) Each(ctx context.Context, shard func(s Rows, from, to int) (*Sum
 		part, err := shard(s, l.from[i], l.from[i+1])
 		if err != nil {
 			return nil, err
+		}
+		if sums == nil {
+			sums = part.None()
 		}
 		sums.Add(part)
 	}

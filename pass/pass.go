@@ -106,14 +106,35 @@ type Sums struct {
 	// Skipped is the number of rows that kept their site because their cavity, or what q
 	// would have become, was not proper.
 	Skipped int
+	// Arrow is what the new sites come to where rows share effects of groups, otherwise nil. Its V is the Change then:
+	// that of all sites, and not of what has changed.
+	Arrow *Arrow
 }
 
 // NewSums are those of no rows with so many functions in m dimensions.
 func NewSums(functions, m int) *Sums { return &Sums{Change: gauss.NewNaturals(functions, m)} }
 
+// newGroupSums are those of no rows that share effects of so many groups.
+func newGroupSums(m, groups int) *Sums {
+	s := NewSums(1, m)
+	s.Arrow = &Arrow{s.Change[0], mat.NewDense(groups, m, nil), make([]gauss.Scalar, groups)}
+	return s
+}
+
+// None are those of no rows, to which others can be added.
+func (s *Sums) None() *Sums {
+	if s.Arrow != nil {
+		return newGroupSums(s.Change.Dim(), len(s.Arrow.Groups))
+	}
+	return NewSums(len(s.Change), s.Change.Dim())
+}
+
 // Add takes another shard in.
 func (s *Sums) Add(o *Sums) {
 	s.Change.Times(o.Change, 1)
+	if o.Arrow != nil {
+		s.Arrow.timesGroups(o.Arrow, 1)
+	}
 	s.Value += o.Value
 	s.Residual = max(s.Residual, o.Residual)
 	s.Skipped += o.Skipped
@@ -395,7 +416,7 @@ func (w *work) project(views *gauss.Views, sites []gauss.Scalar, from int, sums 
 // marginals finds those of what the sites of a block are on, a·v and, where rows share effects, theirs.
 func (w *work) marginals(views *gauss.Views, from int) {
 	n := views.Len()
-	if s, ok := w.rows.(*sharing); ok {
+	if s, ok := w.rows.(*Sharing); ok {
 		w.q[0].Predict(s.sites(views, from), w.mean[:n], w.variance[:n], &w.ws)
 		return
 	}

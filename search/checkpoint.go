@@ -38,6 +38,7 @@ type KeptEffects struct {
 	Logs     []float64           `json:"log_parameters"`
 	Families []effects.Learnt    `json:"families"`
 	Dropped  []effects.Candidate `json:"dropped,omitempty"`
+	Passes   int                 `json:"passes,omitempty"` // over rows that are not in memory, see Placed
 }
 
 // SearchPlan tells apart the plans of searches, the samples that they go by and the prior: a

@@ -106,6 +106,10 @@ type Placed interface {
 	gp.Driver
 	// Effects are the rows as effects see them, beside the process of the last engine that Rest was called of.
 	Effects() effects.Rows
+	// Made is how many passes there were, and GoOn says that there were so many before a fit was interrupted: what those
+	// that followed came to is found again.
+	Made() int
+	GoOn(made int)
 }
 
 // Rest is an engine of a Placed driver.
@@ -141,7 +145,7 @@ func (b *both) families(ctx context.Context) error {
 		b.fit.Dropped = s.Resume.Beside.Dropped
 		return b.fit.Restore(ctx, s.Resume.Beside.Families)
 	}
-	if err := b.moments(ctx); err != nil {
+	if err := b.moments(ctx, b.induced.Engine); err != nil {
 		return err
 	}
 	for _, family := range b.opt.Families {
@@ -171,10 +175,16 @@ func (b *both) search(ctx context.Context) (err error) {
 	}
 	again.Beside, again.Sums, again.Tuned, again.buffer, again.Draft = b.fit.Effects(), b.sums, b.fit.Logs, b.induced.buffer, true
 	kernel := b.induced.Process.Kernel()
-	keep := again.Checkpoint
-	if again.Checkpoint = nil; keep != nil && b.opt.Driver == nil {
+	placed, _ := b.opt.Driver.(Placed)
+	if placed != nil && again.Resume != nil {
+		placed.GoOn(again.Resume.Beside.Passes)
+	}
+	if keep := again.Checkpoint; keep != nil {
 		again.Checkpoint = func(c Checkpoint) {
-			c.Rows, c.Beside = b.terms.Len(), &KeptEffects{kernel.Params(nil), b.fit.Learnt(), b.fit.Dropped}
+			c.Rows, c.Beside = b.terms.Len(), &KeptEffects{Logs: kernel.Params(nil), Families: b.fit.Learnt(), Dropped: b.fit.Dropped}
+			if placed != nil {
+				c.Beside.Passes = placed.Made()
+			}
 			keep(c)
 		}
 	}
@@ -187,7 +197,7 @@ func (b *both) search(ctx context.Context) (err error) {
 	b.induced.draft = false
 	b.smooth = b.induced.Process.With(nil).Trained(nil)
 	b.fit.Logs = b.induced.Tuned
-	return b.moments(ctx)
+	return b.moments(ctx, b.induced.Engine)
 }
 
 // rounds lets effects and process converge in turn.
@@ -217,7 +227,7 @@ func (b *both) rounds(ctx context.Context) error {
 		if out.Result, err = pass.Settle(ctx, out.Engine, settings); err != nil {
 			return err
 		}
-		if err := b.moments(ctx); err != nil || final {
+		if err := b.moments(ctx, b.induced.Engine); err != nil || final {
 			return err
 		}
 		final = round+1 == effectRounds || bound-last < roundGain*n
@@ -228,14 +238,14 @@ func (b *both) rounds(ctx context.Context) error {
 	}
 }
 
-// moments finds the mean and variance of the process at all rows, of which those of effects, if
+// moments finds the mean and variance of the process at all rows of an engine, of which those of effects, if
 // there are any yet, are no part.
-func (b *both) moments(ctx context.Context) error {
+func (b *both) moments(ctx context.Context, e gp.Engine) error {
 	to, here := b.rows.(*effects.InMemory)
 	if !here {
-		return b.induced.Engine.(Rest).Rest(ctx, b.induced.Result.Q)
+		return e.(Rest).Rest(ctx, b.induced.Result.Q)
 	}
-	b.induced.Engine.(viewed).Predict(b.induced.Result.Q, to.Offset, to.Spread)
+	e.(viewed).Predict(b.induced.Result.Q, to.Offset, to.Spread)
 	effects.TakeOut(b.sums, len(b.induced.Result.Q), to.Offset, to.Spread)
 	return nil
 }

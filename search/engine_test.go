@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/problems"
@@ -49,6 +50,10 @@ func (r *remote) Drive(p *gp.Inducing, before gp.Engine) (gp.Engine, error) {
 		e.Clear()
 	}
 	return &e, nil
+}
+
+func (r *remote) InGroups(gp.Engine, *effects.Grouping) pass.InGroups {
+	panic("there are no effects")
 }
 
 // each calls the shards in any order and adds up in their own.

@@ -16,11 +16,11 @@ import (
 // mostJoint is the most covariances between effects and what the points see that are kept.
 const mostJoint = 1 << 20
 
-// joins tells whether effects are found jointly with the process: those of one family on one function, of rows in memory.
-// Groups by numbers of rows change when rows join.
+// joins tells whether effects are found jointly with the process: those of one family on one function. Groups by numbers
+// of rows change when rows join.
 func (b *both) joins() bool {
 	set := b.fit.Effects()
-	return b.opt.Driver == nil && len(set) == 1 && set[0].Functions() == 1 && set[0].Rows == nil && set[0].Groups() <= mostJoint/b.smooth.Dim()
+	return len(set) == 1 && set[0].Functions() == 1 && set[0].Rows == nil && set[0].Groups() <= mostJoint/b.smooth.Dim()
 }
 
 // last is what a fit ends with: both found jointly, or terms looked at once more.
@@ -42,25 +42,21 @@ const (
 // the evidence. It begins where the two were found in turn.
 func (b *both) join(ctx context.Context) error {
 	e, out := b.fit.Effects()[0], &b.induced
-	groups := e.Grouping.Of(b.x)
 	rows, err := b.driver.Drive(b.smooth, out.Engine)
 	if err != nil {
 		return err
 	}
-	sites, err := rows.Sites(ctx)
-	if err != nil {
-		return err
+	means := make([]float64, e.Groups()) // sites are on what these leave
+	for g, w := range e.Moments {
+		means[g] = w.Mean
 	}
-	for i := range sites { // they are on what the effect's mean leaves
-		sites[i].Nu += sites[i].Tau * e.Moments[groups[i]].Mean
-	}
-	engine := gp.Group(rows, groups, e.Groups(), e.Variance, nil)
+	engine := gp.Group(b.driver, rows, e, nil, means)
 	out.Engine = engine
 	if out.Result, err = settleJoint(ctx, engine, e, b.fit.Held, nil, b.settings()); err != nil {
 		return err
 	}
 	out.Process, b.sums = b.smooth.With(b.fit.Effects()), nil
-	return b.moments(ctx)
+	return b.moments(ctx, rows)
 }
 
 // Told is what rows told that stay, without the prior: of effects that are known jointly with what the points
@@ -89,7 +85,7 @@ func NewTold(p *gp.Inducing, q gauss.Gaussians, x *mat.Dense, terms gp.Terms, go
 		for i, s := range gone {
 			groups[i], sites[i] = int32(e.Group(x.RawRowView(i))), s.Power(-1)
 		}
-		a.Times(p.With(nil).At(x), sites, groups, new(gauss.Workspace))
+		a.TimesScalars(p.With(nil).At(x), sites, groups, new(gauss.Workspace))
 	}
 	a = a.Power(fade)
 	return Told{gauss.Naturals{a.Marginal(e.Variance)}, a}
@@ -113,11 +109,12 @@ func Jointly(ctx context.Context, p *gp.Inducing, told Told, x *mat.Dense, terms
 	}
 	next := fit.Effects()[0]
 	told.Arrow = told.Arrow.Among(next.Groups(), next.Places(e.Grouping))
-	rows, err := gp.InMemory(x, terms, nil, 0).Drive(smooth, nil)
+	driver := gp.InMemory(x, terms, nil, 0)
+	rows, err := driver.Drive(smooth, nil)
 	if err != nil {
 		return nil, err
 	}
-	engine := gp.Group(rows, next.Grouping.Of(x), next.Groups(), next.Variance, told.Arrow)
+	engine := gp.Group(driver, rows, next, told.Arrow, nil)
 	r, err := settleJoint(ctx, engine, next, held, told.Arrow, o)
 	if err != nil {
 		return nil, err
@@ -126,8 +123,12 @@ func Jointly(ctx context.Context, p *gp.Inducing, told Told, x *mat.Dense, terms
 	if err != nil {
 		return nil, err
 	}
+	sites, err := engine.Sites(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return &Continued{
-		Process: smooth.With(fit.Effects()), Q: r.Q, Sites: engine.Grouped.Sites(),
+		Process: smooth.With(fit.Effects()), Q: r.Q, Sites: sites,
 		Gain: pass.Objective(o.Rule, r.Q, sums.Value), Status: r.Status,
 	}, nil
 }
@@ -175,8 +176,14 @@ func Relearned(ctx context.Context, p *gp.Inducing, q gauss.Gaussians, sites []g
 		out.Engine = gp.NewEngine(trained, trained.Shards(x, terms, room, size), sites)
 		return out, fit, nil
 	}
-	smooth := p.With(nil)
-	engine := gp.NewEngine(smooth, smooth.Shards(x, terms, room, size), sites)
-	out.Process, out.Engine = p, gp.Group(engine, joint.Grouping.Of(x), joint.Groups(), joint.Variance, nil)
+	driver := gp.InMemory(x, terms, room, size)
+	engine, err := driver.Drive(p.With(nil), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := engine.Put(ctx, sites); err != nil {
+		return nil, nil, err
+	}
+	out.Process, out.Engine = p, gp.Group(driver, engine, joint, nil, nil)
 	return out, fit, nil
 }

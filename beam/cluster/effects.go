@@ -20,6 +20,12 @@ type written struct {
 // Effects implements search.Placed.
 func (d *Driver) Effects() effects.Rows { return &d.effects }
 
+// Made implements search.Placed.
+func (d *Driver) Made() int { return d.count }
+
+// GoOn implements search.Placed.
+func (d *Driver) GoOn(made int) { d.count = made }
+
 // effectRows are the rows as effects see them.
 type effectRows struct {
 	driver *Driver
@@ -49,7 +55,7 @@ func (r *effectRows) Do(ctx context.Context, tasks []effects.Task, use func(k in
 		case effects.ExplainTask:
 			j.set = task.Set
 		case effects.MomentsTask:
-			j.set = task.Set
+			j.set, j.Terms = task.Set, written{}
 		}
 	}
 	got, at, err := r.driver.run(ctx, j)
@@ -71,7 +77,7 @@ func (r *effectRows) Do(ctx context.Context, tasks []effects.Task, use func(k in
 // Rest implements search.Rest.
 func (e *engine) Rest(ctx context.Context, q gauss.Gaussians) error {
 	r := &e.driver.effects
-	_, at, err := e.run(ctx, &job{Operation: rest, q: q.Naturals()})
+	_, at, err := e.run(ctx, &job{Operation: rest, q: q.Naturals(), set: e.process.Effects()})
 	if err != nil {
 		return err
 	}
@@ -113,8 +119,8 @@ func (f *shardFn) sorted(ctx context.Context, r *Rows, part *lossep.Part) (*effe
 }
 
 // learn does the tasks of effects to a shard.
-func (f *shardFn) learn(ctx context.Context, r *Rows, s *effects.Shard) (*found, error) {
-	got := &found{effects: make([]effects.Found, len(f.job.tasks))}
+func (f *shardFn) learn(ctx context.Context, p *piece) (*found, error) {
+	got, s := &found{effects: make([]effects.Found, len(f.job.tasks))}, p.sorted
 	for k, task := range f.job.tasks {
 		if err := task.Do(s, &got.effects[k]); err != nil {
 			return nil, err
@@ -124,20 +130,24 @@ func (f *shardFn) learn(ctx context.Context, r *Rows, s *effects.Shard) (*found,
 		return got, nil
 	}
 	terms := pairs(termNames, slices.Concat(s.Slope...), slices.Concat(s.Curvature...))
-	return got, f.store.writeTensors(ctx, terms, f.Pass, shardName(r.Number, "terms"))
+	return got, f.store.writeTensors(ctx, terms, f.Pass, shardName(p.Number, "terms"))
 }
 
 // rest keeps the mean and variance of the process at every row, without the sums of effects there.
-func (f *shardFn) rest(ctx context.Context, r *Rows, rows pass.Rows, sums []effects.Moment) error {
+func (f *shardFn) rest(ctx context.Context, p *piece) (*found, error) {
+	rows, sums, err := f.seen(p)
+	if err != nil {
+		return nil, err
+	}
 	k := len(f.job.q)
 	q := gauss.NewGaussians(k, rows.Dim())
 	n := gauss.NewNaturals(k, rows.Dim()) // which q takes, and the job is for other shards, too
 	n.CopyFrom(f.job.q)
 	if err := q.Exchange(n); err != nil {
-		return err
+		return nil, err
 	}
 	mean, variance := make([]float64, k*rows.Len()), make([]float64, k*rows.Len())
 	pass.NewLocal([]pass.Rows{rows}, nil).Predict(q, mean, variance)
 	effects.TakeOut(sums, k, mean, variance)
-	return f.store.writeTensors(ctx, pairs(marginalNames, mean, variance), f.Pass, shardName(r.Number, "rest"))
+	return new(found), f.store.writeTensors(ctx, pairs(marginalNames, mean, variance), f.Pass, shardName(p.Number, "rest"))
 }

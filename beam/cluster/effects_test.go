@@ -7,11 +7,13 @@ import (
 	"testing"
 )
 
-// Effects of several families, named or chosen, are those of one process to the bit; and a driver that died goes on
-// where it was. (One family by itself is known jointly with the smooth part in one process, and not here.)
+// Effects of one family, which are known jointly with the smooth part, and of several, named or chosen, are those of one process
+// to the bit; and a driver that died goes on where it was.
 func TestEffectsAreThoseOfOneProcess(t *testing.T) {
 	folder := tableOf(t, 9_000, 5_400, 12_000)
 	for _, more := range [][]string{
+		{"--shard-rows", "6600", "--fixed", "--kernel", "rbf + constant + effects(kind)", "--method", "loss-ep"},
+		{"--shard-rows", "11000", "--kernel", "linear + constant + effects(a/16)"},
 		{"--shard-rows", "6600", "--fixed", "--kernel", "rbf + constant + effects(kind) + effects(a/8, kind)"},
 		{"--shard-rows", "30000", "--fixed", "--kernel", "constant + effects(kind) + effects(b/8)", "--weights", "amount", "--cost", "fn=3,fp=1", "--likelihood", "logit", "--method", "vi"},
 		{"--shard-rows", "11000", "--kernel", "linear + constant + effects(auto)"},

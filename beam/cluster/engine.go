@@ -185,7 +185,7 @@ func (e *engine) Fork() gp.Engine {
 
 // Gather implements pass.Engine.
 func (e *engine) Gather(ctx context.Context) (gauss.Naturals, error) {
-	got, _, err := e.run(ctx, &job{Operation: gather})
+	got, _, err := e.run(ctx, &job{Operation: gather, set: e.process.Effects()})
 	if err != nil {
 		return nil, err
 	}
@@ -195,10 +195,15 @@ func (e *engine) Gather(ctx context.Context) (gauss.Naturals, error) {
 // Pass implements pass.Engine. The sites of a pass that was not kept are removed; those
 // from before it are still there.
 func (e *engine) Pass(ctx context.Context, q gauss.Naturals, o pass.Options) (*pass.Sums, error) {
+	return e.over(ctx, &job{Operation: over, Options: o, q: q, set: e.process.Effects()})
+}
+
+// over does a job that writes sites.
+func (e *engine) over(ctx context.Context, j *job) (*pass.Sums, error) {
 	if e.next != "" {
 		e.driver.store.remove(ctx, e.next, "*.sites")
 	}
-	got, at, err := e.run(ctx, &job{Operation: over, Options: o, q: q})
+	got, at, err := e.run(ctx, j)
 	if err != nil {
 		return nil, err
 	}
@@ -208,10 +213,16 @@ func (e *engine) Pass(ctx context.Context, q gauss.Naturals, o pass.Options) (*p
 
 // Look implements pass.Engine.
 func (e *engine) Look(ctx context.Context, q gauss.Naturals, o pass.Options, see pass.See) (*pass.Sums, error) {
-	j := &job{Operation: look, Options: o, q: q, See: see != nil}
+	j := &job{Operation: look, Options: o, q: q, set: e.process.Effects()}
 	if e.process.Effects() != nil && see != nil { // whose part in a row is left out with it
 		j.Terms = e.driver.effects.terms
 	}
+	return e.look(ctx, j, see)
+}
+
+// look does a job that looks at rows.
+func (e *engine) look(ctx context.Context, j *job, see pass.See) (*pass.Sums, error) {
+	j.See = see != nil
 	got, at, err := e.run(ctx, j)
 	if err != nil || see == nil {
 		return got.sums(), err
@@ -238,7 +249,7 @@ func (e *engine) Look(ctx context.Context, q gauss.Naturals, o pass.Options, see
 
 // Slopes implements gp.Engine.
 func (e *engine) Slopes(ctx context.Context, q gauss.Naturals, o pass.Options) (*pass.Sums, []float64, error) {
-	got, _, err := e.run(ctx, &job{Operation: slopes, Options: o, q: q})
+	got, _, err := e.run(ctx, &job{Operation: slopes, Options: o, q: q, set: e.process.Effects()})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -285,7 +296,7 @@ func (r *found) sums() *pass.Sums {
 
 // run does a job to the rows as the process sees them.
 func (e *engine) run(ctx context.Context, j *job) (*found, written, error) {
-	j.Kernel, j.Sites, j.z, j.set = e.process.Kernel().String(), e.sites, e.process.Points(), e.process.Effects()
+	j.Kernel, j.Sites, j.z = e.process.Kernel().String(), e.sites, e.process.Points()
 	return e.driver.run(ctx, j)
 }
 
@@ -358,7 +369,7 @@ func (d *Driver) compute(ctx context.Context, name, key string, job []byte) (tot
 			if total = part; part.Sums == nil {
 				continue
 			}
-			total = &found{Sums: pass.NewSums(len(part.Change), part.Change.Dim()), gradient: make([]float64, len(part.gradient))}
+			total = &found{Sums: part.None(), gradient: make([]float64, len(part.gradient))}
 		}
 		total.add(part)
 	}

@@ -19,28 +19,12 @@ import (
 // the driver had died: nothing of what it does at its end is done, but for its files.
 func interrupted(t *testing.T, passes int, args []string) (said string, left []string) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	work := args[len(args)-1]
-	place := cluster.NewPlace()
-	begin := place.Passes
-	place.Passes = func(ctx context.Context, f command.Fit) (command.Passes, error) {
-		p, err := begin(ctx, f)
-		if d, ok := p.(*cluster.Driver); ok {
-			d.Watch(func(string) {
-				if passes--; passes == 0 {
-					cancel()
-				}
-			})
-		}
-		return p, err
-	}
-	var out, errs bytes.Buffer
-	if code := command.RunAt(ctx, place, args, strings.NewReader(""), &out, &errs); code == 0 {
+	code, said := until(t, passes, args, func(string) {})
+	if code == 0 {
 		t.Fatal("it was not interrupted")
 	}
-	left, _ = filepath.Glob(filepath.Join(work, "lossep.passes", "*"))
-	return errs.String(), left
+	left, _ = filepath.Glob(filepath.Join(args[len(args)-1], "lossep.passes", "*"))
+	return said, left
 }
 
 // A driver that dies between passes is followed by another, which ends with the same bits,

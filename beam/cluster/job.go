@@ -33,6 +33,10 @@ const (
 	slopes operation = "slopes"
 	learn  operation = "effects" // tasks of effects
 	rest   operation = "rest"    // moments of the process, for effects
+	// Of rows that share effects, which are no part of the process.
+	gatherGroups operation = "gather-groups"
+	overGroups   operation = "pass-groups"
+	lookGroups   operation = "look-groups"
 )
 
 // job is what a pass begins with.
@@ -44,7 +48,7 @@ type job struct {
 	Sites     string       `json:"sites"` // the pass that wrote them; empty for empty sites
 	See       bool         `json:"see"`   // marginals are wanted
 	Tuned     []float64    `json:"tuned"` // logarithms of the hyperparameters of the terms, if they have any
-	// Of effects: those of the process or of tasks, and what earlier passes have kept for them.
+	// Of effects: those of the process or of tasks, or what rows share, and what earlier passes have kept for them.
 	Effects *packed `json:"effects,omitempty"`
 	Rest    written `json:"rest"`
 	Terms   written `json:"terms"`
@@ -54,7 +58,7 @@ type job struct {
 	set   effects.Set
 	tasks []effects.Task
 
-	process *gp.Inducing // of a worker, nil for tasks of effects
+	process *gp.Inducing // of a worker, without effects; nil for tasks of effects
 }
 
 // programVersion tells one version of the program from another, as far as those who built it
@@ -147,7 +151,7 @@ func (j *job) readProcess(f *safetensors.File) error {
 		return err
 	}
 	j.z = mat.NewDense(points.Shape[0], points.Shape[1], points.Floats)
-	if j.Operation != gather {
+	if j.Operation != gather && j.Operation != gatherGroups {
 		j.q, err = naturals(f, "q")
 	}
 	return err
@@ -222,6 +226,9 @@ func (r *found) file(key string) (*safetensors.File, error) {
 	f.AddFloats("value", []float64{r.Value, r.Residual}, 2)
 	f.AddInts("skipped", []int64{int64(r.Skipped)}, 1)
 	f.AddFloats("gradient", r.gradient, len(r.gradient))
+	if r.Arrow != nil {
+		addGroups(f, r.Arrow)
+	}
 	return f, nil
 }
 
@@ -256,7 +263,8 @@ func readFound(f *safetensors.File, key string) (*found, error) {
 		return nil, err
 	}
 	r.Value, r.Residual, r.Skipped, r.gradient = value.Floats[0], value.Floats[1], int(skipped.Ints[0]), gradient.Floats
-	return r, nil
+	r.Arrow, err = readGroups(f, change)
+	return r, err
 }
 
 // pairs is a file of two numbers for each row and function: sites, or means and variances.

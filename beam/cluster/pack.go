@@ -4,7 +4,11 @@ import (
 	"errors"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/safetensors"
 )
 
@@ -35,6 +39,7 @@ type packedEffect struct {
 	Grouping  int     `json:"grouping"`
 	Variance  float64 `json:"variance"`
 	Functions int     `json:"functions"`
+	Given     int     `json:"given,omitempty"` // the dimension of v, where effects are given it
 }
 
 // packedTask is a task; After is how many groups have moved, 0 for none.
@@ -70,10 +75,15 @@ type packer struct {
 func pack(set effects.Set, tasks []effects.Task) (*packed, []float64, []int64) {
 	p := &packer{axes: make(map[*effects.Axis]int), groupings: make(map[*effects.Grouping]int)}
 	for _, e := range set {
-		p.Set = append(p.Set, packedEffect{p.grouping(e.Grouping), e.Variance, e.Functions()})
+		one := packedEffect{Grouping: p.grouping(e.Grouping), Variance: e.Variance, Functions: e.Functions()}
 		for _, w := range e.Moments {
 			p.floats = append(p.floats, w.Mean, w.Variance)
 		}
+		if e.Given != nil {
+			one.Given = e.Given.Dim()
+			p.views(e.Given)
+		}
+		p.Set = append(p.Set, one)
 	}
 	for _, task := range tasks {
 		p.task(task)
@@ -102,6 +112,12 @@ func (p *packer) task(task effects.Task) {
 		}
 	}
 	p.Tasks = append(p.Tasks, t)
+}
+
+func (p *packer) views(v *gauss.Views) {
+	for i := range v.Len() {
+		p.floats = append(append(p.floats, v.Row(i)...), v.Offset(i), v.Residual(i))
+	}
 }
 
 func (p *packer) axis(a *effects.Axis) int {
@@ -187,6 +203,11 @@ func (p *packed) unpack(floats []float64, ints []int64) (set effects.Set, tasks 
 		for i := 0; i < len(moments); i += 2 {
 			e.Moments = append(e.Moments, effects.Moment{Mean: moments[i], Variance: moments[i+1]})
 		}
+		if one.Given > 0 {
+			if e.Given, err = takeViews(&floats, e.Groups(), one.Given); err != nil {
+				return nil, nil, err
+			}
+		}
 		set = append(set, e)
 	}
 	for _, one := range p.Tasks {
@@ -197,6 +218,22 @@ func (p *packed) unpack(floats []float64, ints []int64) (set effects.Set, tasks 
 		tasks = append(tasks, t)
 	}
 	return set, tasks, nil
+}
+
+func takeViews(floats *[]float64, n, m int) (*gauss.Views, error) {
+	numbers, err := take(floats, n*(m+2))
+	if err != nil {
+		return nil, err
+	}
+	a, b, r := mat.NewDense(n, m, nil), make([]float64, n), make([]float64, n)
+	for i := range n {
+		row := numbers[i*(m+2):]
+		copy(a.RawRowView(i), row[:m])
+		if b[i], r[i] = row[m], row[m+1]; !(r[i] >= 0) {
+			return nil, errPacked
+		}
+	}
+	return gauss.NewViews(a, b, r), nil
 }
 
 func (one packedGrouping) grouping(axes []*effects.Axis, ints *[]int64) (*effects.Grouping, error) {
@@ -335,6 +372,37 @@ func readEffects(f *safetensors.File, of []lengths) (all []effects.Found, err er
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// addGroups adds what there is of groups, beside what there is of all.
+func addGroups(f *safetensors.File, a *pass.Arrow) {
+	n, m := a.Cross.Dims()
+	f.AddFloats("groups.cross", mat.DenseCopyOf(a.Cross).RawMatrix().Data, n, m)
+	var sites []float64
+	for _, s := range a.Groups {
+		sites = append(sites, s.Nu, s.Tau)
+	}
+	f.AddFloats("groups.sites", sites, n, 2)
+}
+
+// readGroups reads it, nil if there is nothing.
+func readGroups(f *safetensors.File, all gauss.Naturals) (*pass.Arrow, error) {
+	cross, err := f.Floats("groups.cross", -1, all.Dim())
+	if missing := new(safetensors.Error); errors.As(err, &missing) && missing.Kind == safetensors.Missing {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	n := cross.Shape[0]
+	sites, err := f.Floats("groups.sites", n, 2)
+	if err != nil {
+		return nil, err
+	}
+	a := &pass.Arrow{V: all[0], Cross: mat.NewDense(n, all.Dim(), cross.Floats)}
+	for g := range n {
+		a.Groups = append(a.Groups, gauss.Scalar{Nu: sites.Floats[2*g], Tau: sites.Floats[2*g+1]})
+	}
+	return a, nil
 }
 
 func addNumbers(f *safetensors.File, floats []float64, ints []int64) {

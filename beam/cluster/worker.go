@@ -62,11 +62,8 @@ func (f *shardFn) begin(ctx context.Context) error {
 	if f.job, f.key, err = readJob(ctx, f.store, f.Pass); err != nil {
 		return err
 	}
-	if f.job.Operation == learn {
-		return nil
-	}
-	if f.job.process, err = f.training.Process(f.job.Kernel, f.job.z); err == nil {
-		f.job.process = f.job.process.With(f.job.set)
+	if f.job.z != nil {
+		f.job.process, err = f.training.Process(f.job.Kernel, f.job.z)
 	}
 	return err
 }
@@ -101,12 +98,11 @@ func (f *shardFn) shard(ctx context.Context, r *Rows) error {
 	if err != nil {
 		return err
 	}
-	var found *found
-	if f.job.Operation == learn {
-		found, err = f.learn(ctx, r, sorted)
-	} else {
-		found, err = f.pass(ctx, r, part, sorted)
+	do, ok := operations[f.job.Operation]
+	if !ok {
+		return fmt.Errorf("%s: the operation %q is unknown; workers are of another version than the driver", f.store.path(f.Pass, "job"), f.job.Operation)
 	}
+	found, err := do(f, ctx, &piece{r, part, sorted})
 	if err != nil {
 		return err
 	}
@@ -117,26 +113,36 @@ func (f *shardFn) shard(ctx context.Context, r *Rows) error {
 	return f.store.writeTensors(ctx, file, f.Pass, shardName(r.Number, "sums"))
 }
 
-// pass makes a pass over a shard as the process sees it, with the sums of effects on its rows.
-func (f *shardFn) pass(ctx context.Context, r *Rows, part *lossep.Part, sorted *effects.Shard) (*found, error) {
+// piece is a shard: where its rows are, these as numbers, and as effects see them.
+type piece struct {
+	*Rows
+	part   *lossep.Part
+	sorted *effects.Shard
+}
+
+func (p *piece) len() int { return p.To - p.From }
+
+// seen are the rows as the process sees them, with the sums of effects on them.
+func (f *shardFn) seen(p *piece) (rows pass.Rows, sums []effects.Moment, err error) {
 	process := f.job.process
-	var sums []effects.Moment
 	if len(f.job.set) > 0 {
-		sums = make([]effects.Moment, (r.To-r.From)*part.Functions())
-		if err := sorted.Sums(f.job.set, sums); err != nil {
-			return nil, err
+		sums = make([]effects.Moment, p.len()*p.part.Functions())
+		if err := p.sorted.Sums(f.job.set, sums); err != nil {
+			return nil, nil, err
 		}
-		process = process.Trained(sums)
+		process = process.With(f.job.set).Trained(sums)
 	}
-	rows := part.Shard(process)
-	if f.job.Operation == rest {
-		return new(found), f.rest(ctx, r, rows, sums)
-	}
-	sites, err := readSites(ctx, f.store, rows.Len()*part.Functions(), f.job.Sites, r.Number)
+	return p.part.Shard(process), sums, nil
+}
+
+// sited are the rows as the process sees them, and their sites.
+func (f *shardFn) sited(ctx context.Context, p *piece) (pass.Rows, []gauss.Scalar, error) {
+	rows, _, err := f.seen(p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return f.do(ctx, r, rows, sites, sorted)
+	sites, err := readSites(ctx, f.store, rows.Len()*p.part.Functions(), f.job.Sites, p.Number)
+	return rows, sites, err
 }
 
 // done tells whether the shard was finished by a worker before.
@@ -199,37 +205,67 @@ func (f *shardFn) read(ctx context.Context, r *Rows) (*lossep.Part, error) {
 	return f.training.Part(r.Number, rows)
 }
 
-// do is the operation itself.
-func (f *shardFn) do(ctx context.Context, r *Rows, rows pass.Rows, sites []gauss.Scalar, sorted *effects.Shard) (*found, error) {
-	j, got := f.job, new(found)
-	q := j.q
-	var err error
-	switch j.Operation {
-	case gather:
-		got.Sums = &pass.Sums{Change: pass.Gather(rows, sites)}
-	case over:
-		next := make([]gauss.Scalar, len(sites))
-		if got.Sums, err = pass.Over(q, rows, sites, next, j.Options); err == nil {
-			err = writeSites(ctx, f.store, next, f.Pass, r.Number)
-		}
-	case look:
-		var see pass.See
-		var mean, variance []float64
-		if j.See {
-			see = func(i int, m, v []float64) {
-				for c := range m {
-					without := sorted.Without(j.set, i, c)
-					mean, variance = append(mean, m[c]+without.Mean), append(variance, v[c]+without.Variance)
-				}
+// operations are those on a shard, as a job names them.
+var operations = map[operation]func(f *shardFn, ctx context.Context, p *piece) (*found, error){
+	gather: (*shardFn).gather, over: (*shardFn).over, look: (*shardFn).look, slopes: (*shardFn).slopes,
+	learn: (*shardFn).learn, rest: (*shardFn).rest,
+	gatherGroups: (*shardFn).gatherGroups, overGroups: (*shardFn).overGroups, lookGroups: (*shardFn).lookGroups,
+}
+
+func (f *shardFn) gather(ctx context.Context, p *piece) (*found, error) {
+	rows, sites, err := f.sited(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return &found{Sums: &pass.Sums{Change: pass.Gather(rows, sites)}}, nil
+}
+
+func (f *shardFn) over(ctx context.Context, p *piece) (*found, error) {
+	rows, sites, err := f.sited(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	next := make([]gauss.Scalar, len(sites))
+	sums, err := pass.Over(f.job.q, rows, sites, next, f.job.Options)
+	if err != nil {
+		return nil, err
+	}
+	return &found{Sums: sums}, writeSites(ctx, f.store, next, f.Pass, p.Number)
+}
+
+func (f *shardFn) look(ctx context.Context, p *piece) (*found, error) {
+	rows, sites, err := f.sited(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return f.see(ctx, p, rows, sites, func(i, c int) effects.Moment { return p.sorted.Without(f.job.set, i, c) })
+}
+
+// see looks at rows, and keeps what is known of each without it where that is wanted; effects that are independent of
+// the process change it further.
+func (f *shardFn) see(ctx context.Context, p *piece, rows pass.Rows, sites []gauss.Scalar, without func(i, c int) effects.Moment) (*found, error) {
+	var see pass.See
+	var mean, variance []float64
+	if f.job.See {
+		see = func(i int, m, v []float64) {
+			for c := range m {
+				change := without(i, c)
+				mean, variance = append(mean, m[c]+change.Mean), append(variance, v[c]+change.Variance)
 			}
 		}
-		if got.Sums, err = pass.Look(q, rows, sites, j.Options, see); err == nil && j.See {
-			err = f.store.writeTensors(ctx, pairs(marginalNames, mean, variance), f.Pass, shardName(r.Number, "seen"))
-		}
-	case slopes:
-		got.Sums, got.gradient, err = gp.Slopes(q, rows, sites, j.Options)
-	default:
-		err = fmt.Errorf("%s: the operation %q is unknown; workers are of another version than the driver", f.store.path(f.Pass, "job"), j.Operation)
 	}
-	return got, err
+	sums, err := pass.Look(f.job.q, rows, sites, f.job.Options, see)
+	if err != nil || !f.job.See {
+		return &found{Sums: sums}, err
+	}
+	return &found{Sums: sums}, f.store.writeTensors(ctx, pairs(marginalNames, mean, variance), f.Pass, shardName(p.Number, "seen"))
+}
+
+func (f *shardFn) slopes(ctx context.Context, p *piece) (*found, error) {
+	rows, sites, err := f.sited(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	sums, gradient, err := gp.Slopes(f.job.q, rows, sites, f.job.Options)
+	return &found{Sums: sums, gradient: gradient}, err
 }
