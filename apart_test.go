@@ -31,9 +31,6 @@ func TestSeveralWithInducingPoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, method := range lossep.MethodsForSeveral() {
-		if method == lossep.LossVI { // which is for the full process
-			continue
-		}
 		o.Method, o.Inducing = method, 40
 		m, err := lossep.Fit(context.Background(), table, o)
 		if err != nil {

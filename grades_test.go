@@ -69,8 +69,8 @@ func TestTwoGradesAreTwoOutcomes(t *testing.T) {
 	rows := grades(t, 60, 2, 1)
 	for _, inducing := range []int{lossep.NoInducing, 20} {
 		for _, method := range lossep.Methods() {
-			if inducing > 0 && (method == lossep.Corrected || method == lossep.LossVI) {
-				continue // which are for the full process
+			if inducing > 0 && method == lossep.Corrected {
+				continue // which is for the full process
 			}
 			graded := inOrder(2, false, method, "rbf + constant")
 			graded.Inducing = inducing

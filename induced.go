@@ -220,7 +220,7 @@ type byPasses struct {
 
 // infer runs a method from the fixed point of EP. It returns its Gaussians.
 func (f induced) infer(ctx context.Context, p *Problem, method Method) (gauss.Gaussians, *byPasses, error) {
-	run := Passes{Method: method, Sweeps: p.opt.Sweeps, Power: p.opt.Power, Trace: p.traced(method)}
+	run := Passes{Method: method, Sweeps: p.opt.Sweeps, Power: p.opt.Power, Seed: p.opt.Seed, Trace: p.traced(method)}
 	run.Utility = func() (factor.Utility, *mat.Dense, error) {
 		rows, tables, err := p.pointsOfUtility()
 		if err != nil {
@@ -247,6 +247,9 @@ type Passes struct {
 	Trace  func(pass.Step)
 	// Utility is that of calibrated methods, with the features of the points that stand for p(x).
 	Utility func() (factor.Utility, *mat.Dense, error)
+	// Draws and Seed are of Loss-VI; see pass.Settings.
+	Draws int
+	Seed  uint64
 }
 
 // Passed is what it found: its Gaussians, the engine that has its sites, and the objective of the method.
@@ -260,26 +263,35 @@ type Passed struct {
 // From runs the method from the fixed point of EP.
 func (b Passes) From(ctx context.Context, fit *search.Induced) (*Passed, error) {
 	d := b.Method.row(math.MaxInt)
-	o := pass.Settings{Warm: true, Sweeps: b.Sweeps, Tolerance: induceTolerance, Trace: b.Trace, Rule: d.Rule}
+	o := pass.Settings{Warm: true, Sweeps: b.Sweeps, Tolerance: induceTolerance, Trace: b.Trace, Rule: d.Rule, Draws: b.Draws, Seed: b.Seed}
 	switch {
 	case d.Rule == nil:
 		return nil, inputf("method", "%s cannot be had from inducing points", b.Method)
 	case b.Method == EP:
 		return &Passed{fit.Result.Q, fit.Engine, fit.Result.Status, fit.LogEvidence}, nil
 	}
-	engine := fit.Engine.Fork()
-	if d.Calibrated {
+	if d.Calibrated { // from where its sibling ends
+		plain := b
+		plain.Method = Method(d.Of)
+		from, err := plain.From(ctx, fit)
+		if err != nil {
+			return nil, err
+		}
 		u, points, err := b.Utility()
 		if err != nil {
 			return nil, err
 		}
-		o.Rule = infer.Propagation{Power: b.Power}
+		if d.Rule == (infer.Propagation{}) {
+			o.Rule = infer.Propagation{Power: b.Power}
+		}
+		engine := from.Engine.Fork()
 		r, err := pass.Calibrate(ctx, engine, u, fit.Process.At(points), o)
 		if err != nil {
 			return nil, err
 		}
 		return &Passed{r.Q, engine, r.Status, r.LogEvidence}, nil
 	}
+	engine := fit.Engine.Fork()
 	r, err := pass.Settle(ctx, engine, o)
 	if err != nil {
 		return nil, err

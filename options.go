@@ -319,8 +319,6 @@ func (o Options) forSeveral(asked Method, r *recipe.Recipe, name string, rows in
 		return o, inputf("inducing", "%s", robustWants(number))
 	case o.power() != 1:
 		return o, inputf("power", "powers are for two outcomes, and there are %d; leave the power out", number)
-	case induces && !o.Method.byPasses():
-		return o, inputf("method", "%s is for the full process, and %d rows of %d outcomes are seen from inducing points; choose another method, or no inducing points", o.Method, rows, number)
 	}
 	if induces {
 		return o, nil

@@ -218,7 +218,11 @@ func (o Options) complete(t *table.Table) (Options, error) {
 		o.Repeats = 1
 	}
 	if len(o.Methods) == 0 {
-		o.Methods = o.Fit.Methods(t.Len() - t.Len()/o.Folds)
+		train := t.Len() - t.Len()/o.Folds
+		o.Methods = o.Fit.Methods(train)
+		if o.Fit.Induces(train) { // Loss-VI would take as many passes again as all others
+			o.Methods = slices.DeleteFunc(o.Methods, func(m lossep.Method) bool { return m == lossep.LossVI })
+		}
 	}
 	o.Fit.Recipe = nil
 	if o.Fit.Method == "" {

@@ -92,7 +92,7 @@ func TestDrawnUtilityDerivatives(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.visit(g, new(gauss.Workspace))
+			d.visit(gauss.Gaussians{g}, new(gauss.Workspace))
 			return stat.Mean(d.logs, nil)
 		}
 		d.evaluate(q, make([]gauss.Scalar, d.params()), new(gauss.Workspace))
@@ -168,7 +168,7 @@ func TestStandardErrorOfDraws(t *testing.T) {
 	for seed := range uint64(seeds) {
 		d := newDrawnUtility(m, 256, seed)
 		m.Utility.Select(d.actions, []float64{1, -1, 1, -1, 1}, nil)
-		d.visit(q, new(gauss.Workspace))
+		d.visit(gauss.Gaussians{q}, new(gauss.Workspace))
 		se := d.standardError()
 		means = append(means, stat.Mean(d.logs, nil))
 		squares = append(squares, se*se)

@@ -2,10 +2,8 @@ package infer
 
 import (
 	"context"
-	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lossep/lossep/factor"
@@ -34,12 +32,15 @@ type LossVI struct {
 	// Seed decides the draws: the same seed gives the same result.
 	Seed uint64
 	// Floor is what U is raised by, relative to its largest value, where it touches
-	// zero: log U is −∞ there and the bound without a maximum. 0 stands for 1e-3:
-	// what is worth nothing then counts as −7 in the bound, as much as a handful of
-	// observations; a floor far below would let it outweigh all of them. A utility
-	// that stays above zero is left as it is.
+	// zero; 0 stands for UtilityFloor.
 	Floor float64
 }
+
+// UtilityFloor is what a utility that touches zero is raised by, relative to its largest value: log U is −∞ there and the
+// bound without a maximum. What is worth nothing then counts as −7 in the bound, as much as a handful of
+// observations; a floor far below would let it outweigh all of them. A utility
+// that stays above zero is left as it is.
+const UtilityFloor = 1e-3
 
 // LossVIResult is what Loss-VI found. Decisions are made with Q, as under VI; the
 // calibrated bound is its LogEvidence.
@@ -68,7 +69,7 @@ func (o LossVI) Fit(ctx context.Context, m *Model) (*LossVIResult, error) {
 		o.Draws = 512
 	}
 	if o.Floor == 0 {
-		o.Floor = 1e-3
+		o.Floor = UtilityFloor
 	}
 	o.Draws = (o.Draws + 2*scramblings - 1) / (2 * scramblings) * (2 * scramblings)
 	plain, err := o.VI.Fit(ctx, m)
@@ -197,15 +198,11 @@ func (c *calibration) ascent() (*ascent, error) {
 		if c.drawn == nil {
 			c.drawn = newDrawnUtility(c.model, c.opt.Draws, c.opt.Seed)
 		}
-		copy(c.drawn.actions, c.actions)
-		if !c.drawn.visit(c.q, &c.ws) {
-			c.drawn.floor = c.opt.Floor * math.Exp(floats.Max(c.drawn.logs))
-			c.drawn.visit(c.q, &c.ws)
+		floor, err := c.drawn.Hold(gauss.Gaussians{c.q}, c.actions, c.opt.Floor, &c.ws)
+		if err != nil {
+			return nil, err
 		}
-		c.floor = c.drawn.floor
-		if c.drawn.flat() {
-			return nil, &UnsupportedError{"Loss-VI", "the utility is piecewise constant in v, so its draws have no slope; use a smooth outcome, points with a residual, or Loss-EP"}
-		}
+		c.floor = floor
 		if opt.Tolerance == 0 {
 			opt.Tolerance = drawnTolerance
 		}
@@ -254,7 +251,7 @@ func (c *calibration) result(cycle int) *LossVIResult {
 	if best.drawn != nil {
 		copy(c.drawn.actions, best.actions)
 		c.drawn.floor = best.floor
-		c.drawn.visit(r.Q, &c.ws)
+		c.drawn.visit(gauss.Gaussians{r.Q}, &c.ws)
 		r.MeanLogUtility, r.StdErr = stat.Mean(c.drawn.logs, nil), c.drawn.standardError()
 		return r
 	}

@@ -86,7 +86,7 @@ var table = []Method{
 		Name: "loss-vi", Label: "Loss-VI", Title: "loss-calibrated variational inference",
 		About: "variational inference that also knows what mistakes cost",
 		Of:    "vi", Calibrated: true, Bound: true, Objective: "calibrated lower bound",
-		Kept: true, Matrices: 40, Paper: true, fit: fitLossVI,
+		Kept: true, Matrices: 40, Rule: infer.Variational{}, Paper: true, fit: fitLossVI,
 	},
 	{
 		Name: "laplace", Label: "Laplace", Title: "Laplace approximation",

@@ -98,7 +98,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	case h.Summary.Rows != h.Recipe.Rows || h.Summary.Inducing < 0 || h.Summary.Inducing == 0 && (h.Summary.Effects != nil || h.Summary.Noise != nil):
 		return nil, errors.New("its recipe and its summary contradict each other")
 	}
-	if err := checkMethod(h.Summary.Method, h.Summary.Inducing > 0); err != nil {
+	if err := checkMethod(h.Summary.Method); err != nil {
 		return nil, err
 	}
 	for _, l := range h.Noise {

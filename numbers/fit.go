@@ -99,7 +99,7 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	if err := p.splitKernel(); err != nil {
 		return nil, err
 	}
-	if err := checkMethod(o.Method, p.opt.Induces(p.Len())); err != nil {
+	if err := checkMethod(o.Method); err != nil {
 		return nil, err
 	}
 	if err := p.weigh(t); err != nil {

@@ -128,7 +128,7 @@ func (p *Problem) conclude(ctx context.Context, m *Model, process *gp.Process, o
 
 // applyByPasses does so with inducing points.
 func (p *Problem) applyByPasses(ctx context.Context, m *Model, fit *search.Induced) (*lossep.Passed, error) {
-	run := lossep.Passes{Method: p.method(), Sweeps: p.opt.Sweeps, Trace: func(s pass.Step) { p.tell(string(p.method()), s.Number, s.Objective) }}
+	run := lossep.Passes{Method: p.method(), Sweeps: p.opt.Sweeps, Draws: calibrationDraws, Seed: p.opt.Seed, Trace: func(s pass.Step) { p.tell(string(p.method()), s.Number, s.Objective) }}
 	run.Utility = func() (factor.Utility, *mat.Dense, error) {
 		rows := p.points()
 		x := gp.RowsOf(p.X, rows)
@@ -184,19 +184,12 @@ func checkCompared(all []lossep.Method) error {
 	return nil
 }
 
-// checkMethod refuses methods that are not for numbers, or not for so many rows.
-func checkMethod(method lossep.Method, induces bool) error {
-	of := Methods()
-	if induces {
-		of = slices.DeleteFunc(of, func(m lossep.Method) bool { d, _ := methods.Named(string(m)); return d.Rule == nil })
-	}
-	switch {
-	case method == "" || slices.Contains(of, method):
+// checkMethod refuses methods that are not for numbers.
+func checkMethod(method lossep.Method) error {
+	if method == "" || slices.Contains(Methods(), method) {
 		return nil
-	case induces:
-		return inputf("method", "%s cannot be had from inducing points where the outcome is a number; choose one of %s", method, names(of))
 	}
-	return inputf("method", "%s is not for outcomes that are numbers; choose one of %s", method, names(of))
+	return inputf("method", "%s is not for outcomes that are numbers; choose one of %s", method, names(Methods()))
 }
 
 // names lists methods.

@@ -293,6 +293,33 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
+// So with variational inference, where Loss-VI ends that has the same draws.
+func TestCalibrateBound(t *testing.T) {
+	r := random(200, 8, 10, probit)
+	points := random(60, 8, 11, probit).views
+	u, err := decision.NewUtility(decision.Probit(), 60, nil, decision.Table{{1, 0}, {0.6, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	vi := infer.LossVI{VI: infer.VI{Tolerance: 1e-8}, Seed: 3}
+	want, err := vi.Fit(context.Background(), &infer.Model{Views: r.views, Terms: r.terms, Utility: u, Points: points})
+	if err != nil || !want.Status.Converged {
+		t.Fatal(want, err)
+	}
+	rule := infer.Variational{}
+	l, plain, _ := settle(t, pass.Settings{Rule: rule}, r)
+	got, err := pass.Calibrate(context.Background(), l, u, points, pass.Settings{Rule: rule, Tolerance: 1e-8, Seed: 3})
+	if err != nil || !got.Status.Converged {
+		t.Fatal(got, err)
+	}
+	if d := far(got.Q[0], want.Q); d > 1e-6 || far(got.Q[0], plain.Q[0]) < 100*d {
+		t.Errorf("means differ by %v; those without the utility by %v", d, far(got.Q[0], plain.Q[0]))
+	}
+	if math.Abs(got.LogEvidence-want.LogEvidence) > 1e-6 || !slices.Equal(got.Actions, want.Sites.Actions) {
+		t.Errorf("bound %v, want %v; actions %v, want %v", got.LogEvidence, want.LogEvidence, got.Actions, want.Sites.Actions)
+	}
+}
+
 // What is read of rows at a q that was looked at before is the same as at first, whatever the rule, and
 // another q is not mistaken for it.
 func TestLooksAgain(t *testing.T) {

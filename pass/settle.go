@@ -28,6 +28,10 @@ type Settings struct {
 	From *Result
 	// Extra is a site on v as a whole, such as that of a utility; nil stands for none.
 	Extra gauss.Naturals
+	// Draws is how many draws a utility is averaged over by variational inference, a multiple of 16; 0 stands for 512.
+	// Seed decides them.
+	Draws int
+	Seed  uint64
 	// Trace, if set, is called with every pass.
 	Trace func(Step)
 }

@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -11,23 +12,24 @@ import (
 	"github.com/lossep/lossep/internal/finite"
 )
 
-// Calibrated is expectation propagation with a utility as one more factor: Loss-EP.
+// Calibrated is what Calibrate found.
 type Calibrated struct {
-	// Q is the prior times the sites of the rows: with it decisions are made. Tilted
-	// carries the utility's site as well.
+	// Q is that by which decisions are made: of expectation propagation, Loss-EP, the prior times the sites of the rows, where
+	// Tilted carries the utility's site as well, and of variational inference, Loss-VI, both are the same.
 	Q, Tilted gauss.Gaussians
 	Utility   gauss.Naturals
 	Actions   []int
-	// LogEvidence is the logarithm of the integral of all factors, with the utility.
+	// LogEvidence is the logarithm of the integral of all factors, with the utility, or the calibrated bound.
 	LogEvidence float64
 	Status      infer.Status
 }
 
-// Calibrate settles expectation propagation together with a utility on some points, which
+// Calibrate settles a rule together with a utility on some points, which
 // stand for p(x), from the engine's sites. A visit to the utility is deletion, action
 // selection, projection and update, as in Algorithm 1; after it a pass goes over the
-// rows, which see the utility through q̄. Actions are chosen as infer.Decide does. The rule is
-// expectation propagation.
+// rows, which see the utility through q̄. Actions are chosen as infer.Decide does. By expectation
+// propagation the projection is that of q times the utility, and by variational inference nothing is deleted, and the
+// site is what the bound with E log U asks for, with the draws of infer.DrawnUtility.
 //
 // With several functions the utility depends on the values of all of them at the points,
 // those of the first function at all points first, as if they were independent, and its site is
@@ -46,7 +48,12 @@ func Calibrate(ctx context.Context, e Engine, u factor.Utility, points *gauss.Vi
 		utility:  u, points: points,
 		cavity: gauss.NewGaussians(k, e.Dim()), site: gauss.NewNaturals(k, e.Dim()), next: gauss.NewNaturals(k, e.Dim()),
 		actions: make([]int, points.Len()), mean: make([]float64, values), variance: make([]float64, values),
-		d1: make([]float64, values), d2: make([]float64, values), at: make([]gauss.Workspace, k), damping: 1,
+		at: make([]gauss.Workspace, k), damping: 1,
+	}
+	if o.propagates() {
+		c.by = &tilting{d1: make([]float64, values), d2: make([]float64, values)}
+	} else {
+		c.by = &averaging{infer.NewDrawnUtility(u, points, k, cmp.Or(o.Draws, 512), o.Seed)}
 	}
 	for j := range c.actions {
 		c.actions[j] = -1
@@ -72,21 +79,79 @@ type calibration struct {
 	utility factor.Utility
 	points  *gauss.Views
 
-	cavity         gauss.Gaussians // q: q̄ without the utility's site
+	by             projection
+	cavity         gauss.Gaussians // q: q̄ without the utility's site, where it is deleted
 	site, next     gauss.Naturals  // the utility's site, and the one that is proposed
 	actions        []int
 	mean, variance []float64 // of q at the points
-	d1, d2         []float64
-	logZ           float64
+	logZ           float64   // log E U, or E log U
 	damping        float64
 	at             []gauss.Workspace // of the points, for each function
+}
+
+// projection is how the site of a utility is found, in place of the rule of a term.
+type projection interface {
+	// deleted is how much of the site is left out where it is visited.
+	deleted() float64
+	// step writes the step from the present site to next, and log E U or E log U.
+	step(c *calibration) error
+	// objective is that of the rule with the utility, where value is the rows' part.
+	objective(c *calibration, value float64) float64
+}
+
+// tilting is the projection of Loss-EP: the site makes q̄ what has the moments of q times U.
+type tilting struct{ d1, d2 []float64 }
+
+func (*tilting) deleted() float64 { return 1 }
+
+func (t *tilting) step(c *calibration) error {
+	c.logZ = c.utility.LogMean(c.actions, c.mean, c.variance, t.d1, t.d2)
+	if !finite.All(c.logZ) {
+		return &infer.ImproperError{Of: "the expected utility", Status: c.status}
+	}
+	for k, q := range c.cavity {
+		if q.Tilt(c.next[k], c.points, c.of(k, t.d1), c.of(k, t.d2), &c.at[k]) != nil {
+			return &infer.ImproperError{Of: "q times the utility", Status: c.status}
+		}
+	}
+	c.next.Times(c.cavity.Naturals(), -1)
+	c.next.Times(c.site, -1)
+	return nil
+}
+
+func (t *tilting) objective(c *calibration, value float64) float64 {
+	return c.cavity.LogPartition() + c.utility.LogMean(c.actions, c.mean, c.variance, t.d1, t.d2) + value
+}
+
+// averaging is that of Loss-VI.
+type averaging struct{ drawn *infer.DrawnUtility }
+
+func (*averaging) deleted() float64 { return 0 }
+
+func (a *averaging) step(c *calibration) error {
+	floor, err := a.drawn.Hold(c.cavity, c.actions, infer.UtilityFloor, &c.ws)
+	if err != nil {
+		return err
+	}
+	c.status.Floor = floor
+	if c.logZ = a.drawn.Propose(c.cavity, c.site, c.next, &c.ws); !finite.All(c.logZ) {
+		return &infer.ImproperError{Of: "the expected utility", Status: c.status}
+	}
+	return nil
+}
+
+func (a *averaging) objective(c *calibration, value float64) float64 {
+	if a.step(c) != nil {
+		return math.NaN()
+	}
+	return Objective(c.opt.Rule, c.cavity, value) + c.logZ
 }
 
 // look makes q and its marginals at the points.
 func (c *calibration) look() error {
 	without := gauss.NewNaturals(len(c.now), c.now.Dim())
 	without.CopyFrom(c.now)
-	without.Times(c.site, -1)
+	without.Times(c.site, -c.by.deleted())
 	if err := c.cavity.Exchange(without); err != nil {
 		return &infer.ImproperError{Of: "q", Status: c.status}
 	}
@@ -110,17 +175,9 @@ func (c *calibration) visit(hold bool) (float64, error) {
 	if !hold {
 		c.utility.Select(c.actions, c.mean, c.variance)
 	}
-	c.logZ = c.utility.LogMean(c.actions, c.mean, c.variance, c.d1, c.d2)
-	if !finite.All(c.logZ) {
-		return 0, &infer.ImproperError{Of: "the expected utility", Status: c.status}
+	if err := c.by.step(c); err != nil {
+		return 0, err
 	}
-	for k, q := range c.cavity {
-		if q.Tilt(c.next[k], c.points, c.of(k, c.d1), c.of(k, c.d2), &c.at[k]) != nil {
-			return 0, &infer.ImproperError{Of: "q times the utility", Status: c.status}
-		}
-	}
-	c.next.Times(c.cavity.Naturals(), -1)
-	c.next.Times(c.site, -1) // the step
 	length := c.q.Step(c.next, &c.ws)
 	for ; c.damping > 1e-6; c.damping /= 2 {
 		c.now.Times(c.next, c.damping)
@@ -192,12 +249,11 @@ func (c deciding) Keep() func(context.Context) error {
 	}
 }
 
-// evidence is A(q) + log E U + Σ(log Z − A + A\), the last with rows as q̄ sees them.
+// evidence is A(q) + log E U + Σ(log Z − A + A\), the last with rows as q̄ sees them, or the calibrated bound.
 func (c *calibration) evidence(ctx context.Context) (float64, error) {
 	sums, err := c.engine.Look(ctx, c.now, Options{Rule: c.opt.Rule}, nil)
 	if err != nil {
 		return 0, err
 	}
-	c.logZ = c.utility.LogMean(c.actions, c.mean, c.variance, c.d1, c.d2)
-	return c.cavity.LogPartition() + c.logZ + sums.Value, nil
+	return c.by.objective(c, sums.Value), nil
 }
