@@ -149,9 +149,9 @@ type watch struct {
 	expected    []float64 // cost of every reference case, by both
 	least       float64   // of these
 	limit       float64   // on the expected cost of a case on average
-	residuals   []float64 // what it cost beyond that
-	error       float64   // variance of the mean cost of the reference, given its probabilities
-	alike       float64   // variance of a mean of cases that follow each other, as if they were independent
+	reference   Decisions
+	residuals   []float64 // what each cost beyond that
+	alike       float64   // variance of a mean of cases that follow each other, over that of independent ones
 	binned      *binned
 	bins        []*bins
 	inputs      evidence
@@ -159,7 +159,7 @@ type watch struct {
 }
 
 func newWatch(reference *Cases, o Options) *watch {
-	w := &watch{opt: o, binned: newBinned(reference.X, o.Numbers)}
+	w := &watch{opt: o, reference: reference.Decisions, binned: newBinned(reference.X, o.Numbers)}
 	n := float64(reference.Len())
 	w.expected, w.residuals = make([]float64, reference.Len()), make([]float64, reference.Len())
 	w.calibration = reference.calibrated()
@@ -181,7 +181,6 @@ func newWatch(reference *Cases, o Options) *watch {
 		spread += (w.expected[i] - mean) * (w.expected[i] - mean) / n
 	}
 	w.alike = alike(w.residuals)
-	w.error = w.alike * dot(w.residuals, w.residuals) / (n * n)
 	w.before.Rows = reference.Len()
 	w.least = slices.Min(w.expected)
 	w.limit = mean + w.margin(math.Abs(mean), spread/n)
@@ -213,19 +212,17 @@ func (w *watch) window(c *Cases, name string) Window {
 		}
 	}
 	weights := w.binned.ratios(c.X, without)
-	cal := w.calibration
 	out.Effective = effective(weights)
 	scale := w.calibration.scale()
-	bias, unsure := w.bias(weights)
-	likely := shrunk(bias, unsure, biasScale*scale)
-	margin := max(w.margin(scale, 0), bias-likely+w.margin(0, w.error+unsure))
-	gradient := make([]float64, cal.parameters())
-	chance, known, comparable, realised, lowest, highest := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-	for i := range c.Len() {
-		mean, variance := cal.estimate(c.Decisions, i, gradient, 1/n)
+	bias, noise := w.bias(weights)
+	likely := shrunk(bias, noise, biasScale*scale)
+	means, gradient, chance := w.estimates(c)
+	unsure := w.alike * w.unsure(weights, gradient)
+	margin := max(w.margin(scale, 0), bias-likely+w.margin(0, unsure))
+	known, comparable, realised, lowest, highest := 0.0, 0.0, 0.0, 0.0, 0.0
+	for i, mean := range means {
+		mean += likely
 		least, most := c.Bounds(i)
-		chance += variance / (n * n)
-		mean += w.level + likely
 		out.Expected += c.Expected(i) / n
 		out.Estimated += mean / n
 		lowest, highest = lowest+least/n, highest+most/n
@@ -239,7 +236,7 @@ func (w *watch) window(c *Cases, name string) Window {
 	}
 	out.EvidenceInputs, out.EvidenceOutcomes = w.inputs.value(), w.outcomes.value()
 	centre := out.Estimated + bias - likely
-	wide := normal.Quantile(1-w.opt.Level/2) * math.Sqrt(w.alike*chance+unsure+cal.variance(gradient))
+	wide := normal.Quantile(1-w.opt.Level/2) * math.Sqrt(w.alike*chance+unsure)
 	out.Estimated = max(lowest, min(highest, out.Estimated))
 	out.Low, out.High = max(min(centre-wide, out.Estimated), lowest), min(max(centre+wide, out.Estimated), highest)
 	if known > 0 {
@@ -251,6 +248,19 @@ func (w *watch) window(c *Cases, name string) Window {
 		}
 	}
 	return out
+}
+
+// estimates are what cases cost on average by the calibration, the gradient of their mean in its parameters, and the
+// variance that this mean has by chance.
+func (w *watch) estimates(c *Cases) (means, gradient []float64, chance float64) {
+	n := float64(c.Len())
+	means, gradient = make([]float64, c.Len()), make([]float64, w.calibration.parameters())
+	for i := range means {
+		mean, variance := w.calibration.estimate(c.Decisions, i, gradient, 1/n)
+		means[i] = mean + w.level
+		chance += variance / (n * n)
+	}
+	return means, gradient, chance
 }
 
 // bias is by how much cases like those of the window cost more than estimated, the mean of residuals, weighted; and its
@@ -268,6 +278,22 @@ func (w *watch) bias(weights []float64) (mean, variance float64) {
 		variance += d * d
 	}
 	return mean, max(variance, squares*(1/effective(weights)-1/n))
+}
+
+// unsure is the variance of the estimate with all of the bias, Σ m(x_j)/n' + Σ w_i r_i/n, by the outcomes of the reference.
+// In these both are linear, about: the first changes by gᵀΣs, with g the gradient of the window and s the score of the
+// likelihood, whose variance is Σ⁻¹, and the other by Σ w_i c_i/n − hᵀΣs, with h = Σ w_i ∂m_i/n, which is the covariance of
+// Σ w_i c_i/n and s. So it is Σ w_i² Var c_i/n² − hᵀΣh + gᵀΣg: the error of the calibration cancels where weighted cases are like
+// those of the window, and is not counted twice. Var c_i is by the calibration, or what residuals have where that is more.
+func (w *watch) unsure(weights, gradient []float64) float64 {
+	n := float64(len(weights))
+	same, byModel, byResiduals := make([]float64, len(gradient)), 0.0, 0.0
+	for i, x := range weights {
+		_, variance := w.calibration.estimate(w.reference, i, same, x/n)
+		byModel += x * x * variance / (n * n)
+		byResiduals += x * x * w.residuals[i] * w.residuals[i] / (n * n)
+	}
+	return w.calibration.variance(gradient) + max(0, max(byModel, byResiduals)-w.calibration.variance(same))
 }
 
 // alike is by how much the variance of a mean of cases that follow each other is larger than that of cases which have

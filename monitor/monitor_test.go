@@ -348,6 +348,51 @@ func TestIntervalsWhateverTheBias(t *testing.T) {
 	}
 }
 
+// Intervals hold where the reference is small beside the window, and where four cases that follow each other have
+// one chance between them, as households have: of 100 about 95, and fewer than 87 with a probability of 4e-4.
+func TestIntervalsHold(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		reference, size int
+		mean            float64
+		household       int
+	}{
+		{"small reference, other cases", 200, 2000, -0.5, 1},
+		{"households, other cases", 600, 2000, -0.5, 4},
+	} {
+		held := 0
+		for seed := range uint64(100) {
+			rng := rand.New(rand.NewPCG(seed, 12))
+			draw := func(n int, mean float64) *Cases {
+				all, u := world(rng, n, mean, 1, 0), 0.0
+				of := all.Decisions.(*Categories)
+				for i := range n {
+					if i%c.household == 0 {
+						u = rng.Float64()
+					} else { // alike in what is known of them, too
+						all.X.SetRow(i, all.X.RawRowView(i-1))
+						of.Probabilities[i], of.Costs[i] = of.Probabilities[i-1], of.Costs[i-1]
+					}
+					if of.Outcomes[i] = 0; u < of.Probabilities[i][1] {
+						of.Outcomes[i] = 1
+					}
+				}
+				return all
+			}
+			r, err := Watch(draw(c.reference, 0), draw(c.size, c.mean), days(c.size, c.size), options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w := r.Windows[0]; w.Low <= *w.Realised && *w.Realised <= w.High {
+				held++
+			}
+		}
+		if t.Logf("%s: %d of 100 intervals hold", c.name, held); held < 87 {
+			t.Error("too few")
+		}
+	}
+}
+
 // Cases in households of ten that have the same outcome vary ten times as much in their mean; those that have nothing to
 // do with each other as they do: of 100 blocks the variance is known to 14 %.
 func TestAlike(t *testing.T) {

@@ -3,9 +3,12 @@
 The tables that come with NannyML (0.13.1): a model is fitted to a sample of the first half of the reference period, the
 second half is the reference of both, and the outcomes of the analysis period are only looked at in the end. Both see the
 same probabilities and decisions. Prints the mean absolute error per chunk and how many intervals hold, for chunks of
-each size.
+each size; standardised errors z = (realised − centre of the interval)/(half of its width/1.96), which are standard normal where
+intervals are right; and how likely right intervals are to hold in 90 to 97 % of chunks.
 
-    python monitoring.py path/to/lossep folder [2000 1000 500]
+    python monitoring.py path/to/lossep folder [2000 1000 500] [table ...]
+
+Tables and sizes may be run one after another with the same folder: what is said of all of them is of the files there.
 """
 
 import os
@@ -22,22 +25,28 @@ import pandas
 
 warnings.filterwarnings("ignore")
 PROGRAM, FOLDER = sys.argv[1], Path(sys.argv[2])
-ROWS, SIZES = 3000, [int(n) for n in sys.argv[3:]] or [2000, 1000, 500]
+ROWS, ALL = 3000, [2000, 1000, 500]
+SIZES = [int(n) for n in sys.argv[3:] if n.isdigit()] or ALL
 TABLES = {
     "car loan": (nannyml.load_synthetic_car_loan_dataset, "repaid", "0", ["timestamp", "y_pred_proba", "y_pred"]),
     "employment": (nannyml.load_us_census_ma_employment_data, "employed", "0", ["year", "prediction", "predicted_probability"]),
     "multiclass": (nannyml.load_synthetic_multiclass_classification_dataset, "y_true", None, ["timestamp", "y_pred"]),
-    # No choice was made with these two.
+    # The next is where intervals around the estimate were found too narrow; no choice was made with housing.
     "home work": (nannyml.load_synthetic_binary_classification_dataset, "work_home_actual", "1", ["timestamp", "period"]),
     "housing": (nannyml.load_modified_california_housing_dataset, "clf_target", "1", ["timestamp"]),
 }
+
+
+BAR, DRAWS = (0.90, 0.97), 20_000
 
 
 def run(*words):
     subprocess.run([PROGRAM, *map(str, words)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-for name, (load, target, positive, drop) in TABLES.items():
+ASKED = [name for name in TABLES if name in sys.argv[3:]] or list(TABLES)
+for name in ASKED:
+    load, target, positive, drop = TABLES[name]
     reference, analysis, truth = load()
     analysis = analysis.merge(truth, on="id")
     drop = [c for c in reference.columns if c in drop or c.startswith("y_pred")]
@@ -84,10 +93,76 @@ for name, (load, target, positive, drop) in TABLES.items():
         estimate, *bounds = (turn(theirs[k].to_numpy(), size) for k in ("value", "lower_confidence_boundary", "upper_confidence_boundary"))
         inside = lambda low, high: ((low <= realised) & (realised <= high)).mean()  # noqa: E731, B023
         error = lambda v: numpy.abs(v - realised).mean()  # noqa: E731, B023
-        pandas.DataFrame({"realised": realised, "cbpe": estimate, "ours": ours["estimated"]}).to_csv(FOLDER / f"{name}.{size}.chunks.csv")
+        centre, deviation = (ours["low"] + ours["high"]) / 2, (ours["high"] - ours["low"]) / 2 / 1.96
+        chunk = {"realised": realised, "cbpe": estimate, "ours": ours["estimated"], "z": (realised - centre) / deviation, "deviation": deviation}
+        pandas.DataFrame(chunk).to_csv(FOLDER / f"{name}.{size}.chunks.csv")
         print(
             f"{name}: {chunks} chunks of {size}, realised {realised.mean():.4f}; mean absolute error lossep {error(ours['estimated']):.5f}, "
             f"model alone {error(ours['expected']):.5f}, CBPE {error(estimate):.5f}; intervals hold: lossep {inside(ours['low'], ours['high']):.3f}, "
             f"CBPE {inside(*numpy.sort(bounds, axis=0)):.3f}; effective reference {ours['effective_reference'].median():.0f} of {len(second)}",
             flush=True,
         )
+
+
+def shared(name):
+    """The variance that chunks of a table have in common: chance is as much less as chunks are larger, and the rest is of the reference."""
+    low, high = min(ALL), max(ALL)
+    small, large = ((found[name, size][1] ** 2).mean() for size in (low, high))
+    return max(0.0, (high * large - low * small) / (high - low)) if high > low else 0.0
+
+
+def say(what, keys):
+    """Standardised errors, each of the chunks of one table correlated with the others by what they share."""
+    z = numpy.concatenate([found[k][0] for k in keys])
+    apart = near = 0.0  # of sums of z² and of z: for normals with correlation ρ the covariances are 2ρ² and ρ
+    for table in {k[0] for k in keys}:
+        sizes = [k for k in keys if k[0] == table]
+        share = numpy.concatenate([numpy.minimum(1, shared(table) / found[k][1] ** 2) for k in sizes])
+        common = numpy.sqrt(numpy.outer(share, share))
+        numpy.fill_diagonal(common, 1)
+        near, apart = near + common.sum(), apart + 2 * (common**2).sum()
+    square = (z**2).mean()
+    shares = ", ".join(f"{(numpy.abs(z) < w).mean():.3f} of {p} %" for p, w in ((50, 0.6745), (80, 1.2816), (95, 1.96)))
+    print(f"{what}: {len(z)} chunks, z: root mean square {square**0.5:.3f} ± {apart**0.5 / len(z) / 2:.3f}, mean {z.mean():+.2f} ± {near**0.5 / len(z):.2f}; hold: {shares}", flush=True)
+
+
+def passes(names):
+    """How often right intervals are within the bar: in every table and size, of tables together by size, and of sizes together by table."""
+    rng, size = numpy.random.default_rng(1), min(ALL)
+    inside = {}
+    for name in names:
+        common = shared(name)
+        count = min(len(found[name, s][0]) * s // size for s in ALL)
+        chance = max(1e-12, (found[name, size][1] ** 2).mean() - common)
+        both = rng.normal(0, common**0.5, (DRAWS, 1))
+        parts = rng.normal(0, chance**0.5, (DRAWS, count))
+        for s in ALL:
+            k = s // size
+            off = both + parts[:, : count // k * k].reshape(DRAWS, -1, k).mean(axis=2)
+            inside[name, s] = numpy.abs(off) < 1.96 * (common + chance / k) ** 0.5
+    within = lambda keys: (lambda share: (share >= BAR[0]) & (share <= BAR[1]))(numpy.concatenate([inside[k] for k in keys], axis=1).mean(axis=1))  # noqa: E731
+    cells = numpy.all([within([k]) for k in inside], axis=0).mean()
+    sizes = [within([(n, s) for n in names]) for s in ALL]
+    tables = [within([(n, s) for s in ALL]) for n in names]
+    say_all = lambda each: ", ".join(f"{e.mean():.3f}" for e in each) + f", all {numpy.all(each, axis=0).mean():.3f}"  # noqa: E731
+    print(f"right intervals hold in {BAR[0]:.0%} to {BAR[1]:.0%} of chunks: of every table and size with a probability of {cells:.3f}; by size {say_all(sizes)}; by table {say_all(tables)}")
+
+
+found = {}  # standardised errors and the standard deviations that intervals stand for, by table and size
+for name in TABLES:
+    for size in ALL:
+        if (path := FOLDER / f"{name}.{size}.chunks.csv").exists():
+            chunks = pandas.read_csv(path)
+            found[name, size] = chunks["z"].to_numpy(), chunks["deviation"].to_numpy()
+if len(found) < len(TABLES) * len(ALL):
+    sys.exit()
+NAMED = ["car loan", "employment", "multiclass"]
+for name, size in found:
+    say(f"{name}, {size}", [(name, size)])
+for names in (NAMED, list(TABLES)):
+    for size in ALL:
+        say(f"{len(names)} tables, {size}", [(n, size) for n in names])
+for name in TABLES:
+    z = numpy.concatenate([found[name, size][0] for size in ALL])
+    print(f"{name}, all sizes: {(numpy.abs(z) < 1.96).mean():.3f} of 95 % hold")
+passes(NAMED)
