@@ -104,6 +104,21 @@ func TestTorn(t *testing.T) {
 			t.Errorf("%s: %d rows and not %d, damaged in %d places and not %d, %v", name, found.rows, c.rows, found.damaged, c.damaged, err)
 		}
 	}
+	// Cut anywhere, there are the decisions of the frames that are whole, and no error.
+	for cut := range len(whole) {
+		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		for _, size := range sizes {
+			if int64(cut) >= size {
+				rows += 2
+			}
+		}
+		if found, err := survey(path, func() {}); err != nil || found.rows != rows || found.damaged != 0 {
+			t.Fatalf("cut at %d of %d: %d rows and not %d, damaged in %d places, %v", cut, len(whole), found.rows, rows, found.damaged, err)
+		}
+	}
 	if err := os.WriteFile(path, sealed(append(make([]byte, frameHead), "rubbish"...)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -126,11 +141,17 @@ func TestWriteFails(t *testing.T) {
 	if err := add("r2"); err != nil {
 		t.Fatal(err)
 	}
+	if err := r.journals["m"].to.Flush(); err != nil { // on its way to the disk: this is in the table, and is not lost
+		t.Fatal(err)
+	}
+	if err := add("r3"); err != nil {
+		t.Fatal(err)
+	}
 	_ = r.journals["m"].file.Close() // so that it fails
 	if err := r.sync("m", r.journals["m"]); err == nil || r.Dropped() != 2 {
 		t.Errorf("%v, %d dropped", err, r.Dropped())
 	}
-	if err := add("r3"); err != nil {
+	if err := add("r4"); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.rotate("m", r.journals["m"]); err != nil {
@@ -142,7 +163,7 @@ func TestWriteFails(t *testing.T) {
 		}
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "m", "*"+parquet.Extension))
-	if got := read(t, filepath.Join(dir, "m")); len(files) != 2 || got.Len() != 4 {
+	if got := read(t, filepath.Join(dir, "m")); len(files) != 2 || got.Len() != 6 {
 		t.Errorf("%d rows in %q", got.Len(), files)
 	}
 }

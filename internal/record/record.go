@@ -367,12 +367,19 @@ func (r *Recorder) lose(model string, j *journal) error {
 		j.file.Name(), j.rows), j.file.Close())
 }
 
-// leave ends a journal that could not be written, with what is on the disk; the next decisions go to a new one.
+// leave ends a journal, also one that could not be written, with what is in the file; the next decisions go to a new one.
+// What was not forced to the disk yet may be in the file or not: it is counted there, as it is what a table is made of.
 func (r *Recorder) leave(model string, j *journal) error {
 	delete(r.journals, model)
-	r.dropped.Add(int64(j.rows - j.safe))
+	err := j.file.Close()
+	if there := j.rows; j.safe < j.rows {
+		there = 0
+		_, failed := frames(j.file.Name(), func(*Schema) {}, func(*decided) error { there++; return nil })
+		r.dropped.Add(int64(max(0, j.rows-there)))
+		err = errors.Join(err, failed)
+	}
 	r.full <- j.file.Name()
-	return j.file.Close()
+	return err
 }
 
 // gone tells whether a file that is open is no longer where it was opened.
