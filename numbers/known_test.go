@@ -113,7 +113,14 @@ func TestKnownNoiseIsChecked(t *testing.T) {
 	}
 	o := lossep.Options{Kernel: "rbf + constant"}
 	o.Data.Target, o.Data.NoiseSD = "y", "sd"
-	_, m := fitBy(t, studies(t, asIs), o, "under=3,over=1")
+	p, m := fitBy(t, studies(t, asIs), o, "under=3,over=1")
+	// An outcome of a case tells as much as its noise lets it, which is not known of a case to come.
+	if _, err := m.LabelWorth(context.Background(), p.X, nil); err == nil || !strings.Contains(err.Error(), "noise") {
+		t.Errorf("what a label is worth: %v", err)
+	}
+	if err := m.CheckAsk(lossep.Ask{Labels: true}, costs); err == nil || !strings.Contains(err.Error(), "noise") {
+		t.Errorf("asking for it: %v", err)
+	}
 	if _, err := m.Update(context.Background(), studies(t, asIs), lossep.UpdateOptions{}); err == nil || !strings.Contains(err.Error(), "noise") {
 		t.Errorf("an update: %v", err)
 	}

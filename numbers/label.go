@@ -101,7 +101,7 @@ func (m *Model) checkLabels() error {
 	if _, ok := m.posterior.(*posterior.Full); !ok {
 		return inputf("labels", "what a label is worth is for models without inducing points")
 	}
-	return nil
+	return m.refuseKnown("labels")
 }
 
 // LabelBytes is about how much memory LabelWorth takes for so many cases.
