@@ -23,6 +23,9 @@ type Pace struct {
 	profile    [paceParts]float64 // cases by part of a period, a mean over past ones
 	counts     [paceParts]float64 // of this one
 	periods    int                // that are over, of those in which cases came
+	moment     int                // of the period, in which the last case came
+	within     float64            // cases of that moment
+	busiest    float64            // the most of one moment
 }
 
 type pacedCase struct {
@@ -31,10 +34,11 @@ type pacedCase struct {
 }
 
 const (
-	paceParts  = 24   // of a period, by which arrivals are counted
-	paceRecent = 2000 // cases whose savings stand for those to come
-	paceEvery  = 50   // cases after which prices are found again; earlier where they are more than a tenth of the recent ones
-	paceWeight = 0.2  // of the last period in the profile, against those before
+	paceParts   = 24   // of a period, by which arrivals are counted
+	paceMoments = 2400 // of a period: cases of one moment came at once
+	paceRecent  = 2000 // cases whose savings stand for those to come
+	paceEvery   = 50   // cases after which prices are found again; earlier where they are more than a tenth of the recent ones
+	paceWeight  = 0.2  // of the last period in the profile, against those before
 )
 
 // NewPace shares out capacities of periods; next says when that of a moment begins and ends.
@@ -48,7 +52,7 @@ func (p *Pace) Decide(now time.Time, costs []float64, efforts [][]float64) (acti
 	if p.turn(now); p.born.IsZero() {
 		p.born = now
 	}
-	p.counts[p.part(now)]++
+	p.count(now)
 	if c := (pacedCase{slices.Clone(costs), efforts}); len(p.recent) < paceRecent {
 		p.recent = append(p.recent, c)
 	} else {
@@ -103,9 +107,23 @@ func (p *Pace) turn(now time.Time) {
 		p.periods++
 	}
 	p.counts = [paceParts]float64{}
+	p.moment, p.within, p.busiest = 0, 0, 0
 	clear(p.used)
 	p.begin, p.end = p.next(now)
 	p.since = paceEvery // what is left has changed
+}
+
+// count counts a case. In the first period prices are found again with the first case of a moment: time that went by without
+// cases tells as much as cases.
+func (p *Pace) count(now time.Time) {
+	p.counts[p.part(now)]++
+	if m := int(p.passed(now) * paceMoments); m != p.moment {
+		if p.moment, p.within = m, 0; p.periods == 0 {
+			p.since = paceEvery
+		}
+	}
+	p.within++
+	p.busiest = max(p.busiest, p.within)
 }
 
 // before has the parts of the first period that were over when the first case came count as the others do.
@@ -132,12 +150,16 @@ func (p *Pace) passed(now time.Time) float64 {
 func (p *Pace) part(now time.Time) int { return min(paceParts-1, int(p.passed(now)*paceParts)) }
 
 // coming is how many cases are still expected in the period: as many as came after this time of earlier
-// ones, more or fewer as this one had more or fewer before; in the first, at the rate since the first case.
+// ones, more or fewer as this one had more or fewer before; in the first, at the rate since the first case, without the
+// busiest moment if there are others: what came at once says little of how many come as time goes by.
 func (p *Pace) coming(now time.Time) float64 {
 	passed, part := p.passed(now), p.part(now)
 	so := sum(p.counts[:])
 	if p.periods == 0 {
-		return so * (1 - passed) / max(passed-p.passed(p.born), 1.0/paceParts/100)
+		if so > p.busiest {
+			so -= p.busiest
+		}
+		return so * (1 - passed) / max(passed-p.passed(p.born), 1.0/paceMoments)
 	}
 	within := passed*paceParts - float64(part)
 	before := sum(p.profile[:part]) + within*p.profile[part]

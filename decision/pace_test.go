@@ -117,3 +117,49 @@ func TestPaceBegunInTheEvening(t *testing.T) {
 		t.Errorf("%d visits after 22:00, %d of the next day before 8:00, %d in all", late, early, all)
 	}
 }
+
+// TestPaceAfterABurst: on its first day a server gets 1,000 cases within two seconds, as when a queue is worked off, and then
+// one a minute. Of 100 visits most are for those, of which the best tenth is worth them.
+func TestPaceAfterABurst(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 13))
+	const most = 100
+	p := NewPace([]Capacity{{"visit", most}}, func(now time.Time) (time.Time, time.Time) {
+		begin := now.Truncate(24 * time.Hour)
+		return begin, begin.Add(24 * time.Hour)
+	})
+	midnight := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	first, saved := 0, 0.0
+	var costs [][]float64
+	limit := Limit{Name: "visit"}
+	for n := range 1000 + 1439 {
+		now := midnight.Add(time.Duration(2*n) * time.Millisecond)
+		if n >= 1000 {
+			now = midnight.Add(time.Duration(n-999) * time.Minute)
+		}
+		c := []float64{rng.ExpFloat64(), 0}
+		a, ok := p.Decide(now, c, [][]float64{{0, 1}})
+		if !ok {
+			t.Fatal("to leave takes nothing")
+		}
+		if n < 1000 {
+			first += a
+			continue
+		}
+		if costs, limit.Efforts = append(costs, c), append(limit.Efforts, []float64{0, 1}); a == 1 {
+			saved += c[0]
+		}
+	}
+	limit.Most = float64(most - first)
+	best, err := Allocate(costs, []Limit{limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := 0.0
+	for n, a := range best.Actions {
+		known += costs[n][0] - costs[n][a]
+	}
+	t.Logf("%d visits of the burst; then %.2f saved, %.2f if the day were known", first, saved, known)
+	if first > most/2 || saved < 0.9*known {
+		t.Errorf("%d visits of the burst; then %v saved, %v if the day were known", first, saved, known)
+	}
+}
