@@ -37,7 +37,7 @@ func Table(ctx context.Context, name string, file io.ReadSeeker) (io.ReadCloser,
 		return nil, err
 	}
 	if len(t.columns) == 0 {
-		return nil, &table.Error{File: name, Msg: "there is no JSON object with a member", Fix: "give one object a line, such as {\"age\": 31, \"job\": \"clerk\"}"}
+		return nil, &table.Error{File: name, Msg: "there is no JSON object with a member", Fix: "give one object a line, such as {\"age\": 31, \"job\": \"clerk\"}", Err: table.ErrNoRows}
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err

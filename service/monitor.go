@@ -242,7 +242,7 @@ func (q *Monitor) spans(t *table.Table) (order []int, spans []monitor.Span, err 
 func (q *Monitor) outcomes(m Loaded, t, later *table.Table) (all []float64, strangers int, err error) {
 	r := m.Recipe()
 	if later == nil {
-		if _, err := t.Column(r.Target.Column); err != nil && !r.Target.Condition {
+		if _, err := t.Column(r.Target.Column); q.Outcomes != "" || err != nil && !r.Target.Condition { // none, of a file without rows
 			return slices.Repeat([]float64{math.NaN()}, t.Len()), 0, nil
 		}
 		all, err = m.outcomes(t)

@@ -24,6 +24,10 @@ type Error struct {
 	Err        error  // underlying error, if there is one
 }
 
+// ErrNoRows is within the error for a file that is a table without a row, such as one that is yet to be filled: names of columns
+// and nothing else, and no line at all of JSON lines.
+var ErrNoRows = errors.New("no rows")
+
 // Way is an option of this package that settles what an Error is about. A program
 // that gives the option another name, such as a flag, renders it by Error.Text.
 type Way struct {

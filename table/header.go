@@ -15,6 +15,9 @@ const (
 	HeaderAuto Header = "auto" // compare the first row with the rest
 	HeaderYes  Header = "yes"
 	HeaderNo   Header = "no"
+	// HeaderExpected is auto for a table that is known to name its columns, as the one that a model was fitted to did: rows of
+	// words alone, such as a single outcome, look like names as much as these do.
+	HeaderExpected Header = "expected"
 	// HeaderAbove is for text that was made of a file without one: the first row names the
 	// columns, and the next is line 1 of the file.
 	HeaderAbove Header = "above"
@@ -23,7 +26,7 @@ const (
 // check refuses a spelling that is not one of the choices.
 func (h Header) check() error {
 	switch h {
-	case "", HeaderAuto, HeaderYes, HeaderNo, HeaderAbove:
+	case "", HeaderAuto, HeaderYes, HeaderNo, HeaderExpected, HeaderAbove:
 		return nil
 	}
 	return fmt.Errorf("table: header %s is none of auto, yes, no", Quote(string(h)))

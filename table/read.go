@@ -75,7 +75,7 @@ func (b *builder) begin(header Header) error {
 		first[j] = string(cell)
 	}
 	line := p.lines[0]
-	if header == "" || header == HeaderAuto {
+	if header == "" || header == HeaderAuto || header == HeaderExpected {
 		if k := p.paddedTitle(); k > 0 {
 			return (&Error{File: t.file, Line: p.lines[k]}).Say(
 				"leave out what is above it, or say what the first line is",
@@ -84,7 +84,7 @@ func (b *builder) begin(header Header) error {
 		}
 	}
 	t.columns = GeneratedNames(len(first))
-	t.header = header == HeaderYes || header == HeaderAbove || header != HeaderNo && p.looksLikeHeader(0)
+	t.header = header == HeaderYes || header == HeaderAbove || header == HeaderExpected || header != HeaderNo && p.looksLikeHeader(0)
 	if t.header {
 		var err error
 		if t.columns, err = headerNames(t.file, line, first); err != nil {
@@ -218,7 +218,7 @@ func (b *builder) take(p *parser) error {
 func (b *builder) finish() (*Table, error) {
 	t := b.table
 	if t.n == 0 {
-		return nil, (&Error{File: t.file, Line: 2, Column: 1, ColumnName: t.columns[0]}).Say(
+		return nil, (&Error{File: t.file, Line: 2, Column: 1, ColumnName: t.columns[0], Err: ErrNoRows}).Say(
 			"add rows, or say that the first row is data",
 			"there is a header but no row below it").By(Way{Option: WayHeader, Value: string(HeaderNo)})
 	}

@@ -384,7 +384,7 @@ func (t *Table) locate(groups []SourceGroup, most int) error {
 		}
 	}
 	if t.n == 0 {
-		return &Error{File: t.file, Msg: "the table has no rows", Fix: "give a table of one case per row"}
+		return &Error{File: t.file, Msg: "the table has no rows", Fix: "give a table of one case per row", Err: ErrNoRows}
 	}
 	return nil
 }

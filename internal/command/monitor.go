@@ -2,7 +2,9 @@ package command
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -79,7 +81,13 @@ func (q *monitorRequest) run(c *cobra.Command, args []string) error {
 		if k > 0 {
 			t.Format.Skip = ""
 		}
-		tables[k], err = wholeTable(c, path, t)
+		tables[k], err = wholeTable(c, path, t, m)
+		switch {
+		case k == 1 && errors.Is(err, table.ErrNoRows): // no outcome is known yet
+			continue
+		case k == 1 && errors.Is(err, fs.ErrNotExist):
+			return usagef("%w; if no outcome is known yet, leave --outcomes out", err)
+		}
 		for _, line := range lineProblems(err) {
 			if k == 0 {
 				continue

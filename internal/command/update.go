@@ -77,7 +77,7 @@ func (q *updateRequest) run(c *cobra.Command, args []string) error {
 	update := func(ctx context.Context) error {
 		var more *table.Table
 		for k, path := range files {
-			t, err := wholeTable(c, path, q.Table)
+			t, err := wholeTable(c, path, q.Table, m)
 			if err != nil {
 				return err
 			}
@@ -131,13 +131,16 @@ type updateReport struct {
 	Model   string  `json:"model"`
 }
 
-// wholeTable reads all columns of a table.
-func wholeTable(c *cobra.Command, path string, t service.Table) (*table.Table, error) {
+// wholeTable reads all columns of a table for a model. It names them if the training file did.
+func wholeTable(c *cobra.Command, path string, t service.Table, m service.Loaded) (*table.Table, error) {
 	in, err := openInput(c, path, &t)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
+	if in.table == nil && in.made == "" && t.Format.Header == table.HeaderAuto && m.Recipe().Header {
+		t.Format.Header = table.HeaderExpected
+	}
 	read, err := in.read(c.Context(), t, nil, nil)
 	return read, blame(err, in.name)
 }
