@@ -140,6 +140,16 @@ func (c *Capacities) Takes(action int) bool {
 	return slices.ContainsFunc(c.entries, func(of []*expr.Expr) bool { return of[action] != nil })
 }
 
+// Idle is the first action that takes none of the capacities, 0 if all do.
+func (c *Capacities) Idle() int {
+	for a := range c.actions {
+		if !c.Takes(a) {
+			return a
+		}
+	}
+	return 0
+}
+
 // Uncertain tells whether an effort is not known, such as uniform(20, 40): then it counts by its mean.
 func (c *Capacities) Uncertain() bool {
 	return slices.ContainsFunc(c.entries, func(of []*expr.Expr) bool {
@@ -216,7 +226,7 @@ func (c *Capacities) effortsOf(entries []*expr.Expr, values func(column string) 
 			return nil, err
 		}
 		if x < 0 || x > largest {
-			return nil, specFault("give efforts from 0", "the effort of %s, %v, is %v in this case", quoted(c.actions[a]), e, x)
+			return nil, specFault(fmt.Sprintf("give efforts from 0 to %g", largest), "the effort of %s, %v, is %v in this case", quoted(c.actions[a]), e, x)
 		}
 		efforts[a] = x
 	}

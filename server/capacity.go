@@ -76,6 +76,9 @@ func (s *Server) limit(x *exchange, d *decided) error {
 	if d.limits, err = capacity.Within(d.spec); err != nil {
 		return optionProblem(err)
 	}
+	if d.Baseline == "" {
+		d.baseline = d.limits.Idle()
+	}
 	if err := d.rows.Memory.Take(int64(d.rows.N) * d.limits.Bytes()); err != nil {
 		return err
 	}

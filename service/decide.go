@@ -46,7 +46,7 @@ func (d *Decide) Asked() Options {
 		calibrateOption(&d.Calibrate),
 		{Name: "second-opinion", Group: Basics, Help: "flag rows where EP or corrected EP would choose another action", Value: toggle{&d.SecondOpinion}},
 	}, d.whyOptions(), Options{
-		{Name: "baseline", Group: Basics, Help: "reference action for saving (default: the first of the costs; the summary: the best constant action)", Value: text{&d.Baseline, "ACTION"}},
+		{Name: "baseline", Group: Basics, Help: "reference action for saving (default: the first of the costs, with {capacity} the first that takes none of it; the summary: the best constant action)", Value: text{&d.Baseline, "ACTION"}},
 		d.Capacity.Limit(),
 	})
 }
@@ -133,6 +133,9 @@ func (d *Decide) under(spec *decision.Spec) (*Deciding, error) {
 		}
 	}
 	limits, err := d.Within(spec)
+	if d.Baseline == "" && limits != nil { // so that rows that get some of a capacity are in the order of what it saves in them
+		baseline = limits.Idle()
+	}
 	return &Deciding{request: d, spec: spec, baseline: baseline, only: only, limits: limits, Decided: Decided{ByAction: make([]int, len(spec.Actions())), Constant: make([]float64, len(spec.Actions()))}}, err
 }
 
