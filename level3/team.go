@@ -82,6 +82,14 @@ func Share(work float64, tasks int, body func(task int)) {
 	s.each = nil
 }
 
+// Wake gets other cores up where operations of so much work in all follow each other, of which each may be too small
+// to be worth that by itself.
+func Wake(work float64) {
+	if work >= parallelFlops {
+		Share(work, tasks.Workers(), func(int) {})
+	}
+}
+
 // team runs numbered tasks on several cores. Which worker takes a task is left to
 // chance; what a task computes depends on its number alone, and no two tasks write
 // the same element, so the results do not depend on the number of workers.

@@ -113,12 +113,18 @@ func (l *Local) Keep() { l.sites, l.next = l.next, l.sites }
 
 // Gather implements Engine.
 func (l *Local) Gather(ctx context.Context) (gauss.Naturals, error) {
-	sum, k := gauss.NewNaturals(l.Functions(), l.Dim()), l.Functions()
+	var sum gauss.Naturals
+	k := l.Functions()
 	for i, s := range l.shards {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		sum.Times(Gather(s, l.sites[l.from[i]*k:l.from[i+1]*k]), 1)
+		part := Gather(s, l.sites[l.from[i]*k:l.from[i+1]*k])
+		if sum == nil {
+			sum = part
+			continue
+		}
+		sum.Times(part, 1)
 	}
 	return sum, nil
 }
@@ -201,9 +207,11 @@ func (l *Local) Each(ctx context.Context, shard func(s Rows, from, to int) (*Sum
 			return nil, err
 		}
 		if sums == nil {
-			sums = part.None()
+			sums = part
+			continue
 		}
 		sums.Add(part)
+		part.Release()
 	}
 	return sums, nil
 }

@@ -112,7 +112,23 @@ type Sums struct {
 }
 
 // NewSums are those of no rows with so many functions in m dimensions.
-func NewSums(functions, m int) *Sums { return &Sums{Change: gauss.NewNaturals(functions, m)} }
+func NewSums(functions, m int) *Sums {
+	s, _ := spareSums.Get().(*Sums)
+	if s == nil || len(s.Change) != functions || s.Change.Dim() != m {
+		return &Sums{Change: gauss.NewNaturals(functions, m)}
+	}
+	*s = Sums{Change: s.Change}
+	for _, one := range s.Change {
+		one.SetZero()
+	}
+	return s
+}
+
+// spareSums are those that nobody reads any more. Every pass has some, of M² numbers.
+var spareSums sync.Pool
+
+// Release gives the memory of sums that nobody reads any more to those of later passes.
+func (s *Sums) Release() { spareSums.Put(s) }
 
 // newGroupSums are those of no rows that share effects of so many groups.
 func newGroupSums(m, groups int) *Sums {
@@ -195,6 +211,7 @@ func Gather(rows Rows, sites []gauss.Scalar) gauss.Naturals {
 	own := make([]gauss.Scalar, size)
 	for from := 0; from < rows.Len(); from += size {
 		to := min(from+size, rows.Len())
+		wake(rows, k, from)
 		views := rows.Views(from, to)
 		for c, one := range sum {
 			for i := range to - from {
@@ -396,8 +413,15 @@ func (w *work) stepsOf(c, n int) []gauss.Scalar { return w.steps[c*w.size : c*w.
 func (w *work) each(block func(from, to int, views *gauss.Views)) {
 	for from := 0; from < w.rows.Len(); from += w.size {
 		to := min(from+w.size, w.rows.Len())
+		wake(w.rows, w.functions, from)
 		block(from, to, w.rows.Views(from, to))
 	}
+}
+
+// wake gets cores up for what is left of a pass from a row on.
+func wake(rows Rows, functions, from int) {
+	m := float64(rows.Dim())
+	level3.Wake(2 * float64((rows.Len()-from)*functions) * m * m)
 }
 
 // chunk is the number of rows of one task; rowWork is what a term's moments take, in

@@ -105,6 +105,7 @@ type settling struct {
 	engine Engine
 	q      gauss.Gaussians
 	now    gauss.Naturals // natural parameters of q
+	spare  gauss.Naturals // to be exchanged with those of q
 	ws     gauss.Workspace
 	status infer.Status
 	before float64 // the step before the first pass, 0 if there is none that it could be compared with
@@ -153,9 +154,11 @@ func (s *settling) base() {
 
 // set makes q of its natural parameters, or says that they are not proper.
 func (s *settling) set() bool {
-	c := gauss.NewNaturals(len(s.now), s.now.Dim())
-	c.CopyFrom(s.now)
-	return s.q.Exchange(c) == nil
+	if s.spare == nil {
+		s.spare = gauss.NewNaturals(len(s.now), s.now.Dim())
+	}
+	s.spare.CopyFrom(s.now)
+	return s.q.Exchange(s.spare) == nil
 }
 
 const (
@@ -197,11 +200,13 @@ func (s *settling) run(ctx context.Context, o Options) error {
 			}
 			if sums.Skipped == 0 && left <= s.opt.Tolerance {
 				s.status.Converged = true
+				sums.Release()
 				return nil
 			}
 			failed = sums.Skipped > 0 && step <= s.opt.Tolerance
 			before = step
 		}
+		sums.Release()
 		switch {
 		case failed:
 			worse = patience

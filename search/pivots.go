@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -30,6 +31,7 @@ type Pivots struct {
 
 	most     int // that there will be, as far as is known
 	chosen   []int
+	cross    mat.Dense // covariances of all rows with those drawn
 	factor   []float64 // F with K ≈ FFᵀ, a row of stride numbers for each row of x
 	stride   int
 	left     []float64 // residual variances
@@ -101,11 +103,11 @@ func (p *Pivots) block(m int) {
 		z.SetRow(i, p.x.RawRowView(row))
 	}
 	p.reserve(len(p.chosen)+len(drawn), max(m, p.most))
-	var cross mat.Dense
-	p.kernel.Cross(&cross, p.x, z)
+	p.cross.Reset()
+	p.kernel.Cross(&p.cross, p.x, z)
 	// What the earlier ones leave: K(·, S) − F F(S)ᵀ.
 	kernels, _ := level3.Selected()
-	c, old := cross.RawMatrix(), len(p.chosen)
+	c, old := p.cross.RawMatrix(), len(p.chosen)
 	if old > 0 {
 		rows := make([]float64, len(drawn)*old)
 		for i, row := range drawn {
@@ -138,9 +140,9 @@ func (p *Pivots) block(m int) {
 
 // share calls body for all rows, of so many numbers each, on all processors where they are many.
 func (p *Pivots) share(numbers int, body func(i int)) {
-	const rows, perNumber = 256, 20 // of a task; operations
+	const rows, perNumber, perRow = 256, 20, 1000 // of a task; operations, of which a row takes many to reach its memory
 	n := len(p.left)
-	level3.Share(perNumber*float64(n*numbers), (n+rows-1)/rows, func(task int) {
+	level3.Share(float64(n)*(perRow+perNumber*float64(numbers)), (n+rows-1)/rows, func(task int) {
 		for i := task * rows; i < min((task+1)*rows, n); i++ {
 			body(i)
 		}
@@ -224,11 +226,31 @@ func (p *Pivots) reserve(columns, most int) {
 	if most <= mostReserved/8/len(p.left) {
 		stride = max(columns, most)
 	}
-	grown := make([]float64, len(p.left)*stride)
+	grown := takeFactor(len(p.left) * stride)
 	p.share(len(p.chosen), func(i int) {
 		copy(grown[i*stride:], p.factor[i*p.stride:i*p.stride+len(p.chosen)])
 	})
+	p.Release()
 	p.factor, p.stride = grown, stride
+}
+
+// factors are those of choices that are over, for the next ones: they are the largest memory of a choice.
+var factors sync.Pool
+
+// takeFactor is so many numbers of any value: columns of F are written before they are read.
+func takeFactor(n int) []float64 {
+	if f, ok := factors.Get().(*[]float64); ok && cap(*f) >= n {
+		return (*f)[:n]
+	}
+	return make([]float64, n)
+}
+
+// Release gives the memory of F to later choices. Nothing more can be chosen.
+func (p *Pivots) Release() {
+	if f := p.factor; f != nil {
+		p.factor = nil
+		factors.Put(&f)
+	}
 }
 
 // lost is half the weighted variance left, per row: about what the variational bound lacks

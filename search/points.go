@@ -133,6 +133,7 @@ func (s *induction) choose(x *mat.Dense, terms gp.Terms, whole bool) {
 	// Fewer than there may be can be enough.
 	s.at.Fewer = s.at.Fewer && len(pivots.Chosen()) == most
 	s.at.Share = pivots.Share()
+	pivots.Release()
 	z := pivots.Points(most)
 	s.at.Points = make([][]float64, len(pivots.Chosen()))
 	for i := range s.at.Points {

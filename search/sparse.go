@@ -120,6 +120,7 @@ func (e *sparse) fit(ctx context.Context, f sparseFit, before *pass.Result, tole
 		f.slope = append(f.slope, e.tuning.slope(f.logs, e.options.Rule, r.Q[0], sites, e.engine.(viewed).Views)...)
 	}
 	f.log = pass.Objective(e.options.Rule, r.Q, sums.Value)
+	sums.Release()
 	return &f, nil
 }
 
