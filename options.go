@@ -122,9 +122,6 @@ func (o Options) complete(t *table.Table) (Options, error) {
 		o.MaxMemory = DefaultMaxMemory
 	}
 	o.Likelihood = o.Likelihood.withDefaults()
-	if (o.Fixed || o.Likelihood.Name != "probit") && o.Data.Grading == recipe.AutoGrades {
-		o.Data.Grading = recipe.GivenGrades // grades have cumulative probit, whose cut points are searched for
-	}
 	switch {
 	case o.Kernel == AutoKernel && o.Fixed:
 		return o, inputf("fixed", "%s stands for kernels that are searched for; give the kernel to be kept", AutoKernel)

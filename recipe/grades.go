@@ -2,8 +2,6 @@ package recipe
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -11,9 +9,6 @@ import (
 
 	"github.com/lossep/lossep/table"
 )
-
-// Grades that nobody has declared. That outcomes have an order is taken from words that people give grades, and of a few whole
-// numbers, which may as well be codes of categories, from a column that is named like a scale.
 
 // scales are words of grades, from the lowest. Those between slashes are the same grade in the words of other people.
 var scales = sync.OnceValue(func() (all []map[string]int) {
@@ -51,83 +46,41 @@ var scales = sync.OnceValue(func() (all []map[string]int) {
 	return all
 })
 
-// scaleNames are words in the names of columns of grades that are numbers.
-var scaleNames = []string{"rating", "ratings", "stars", "grade", "grades", "quality", "satisfaction", "severity", "stage", "level", "score", "likert"}
+// fewestGrades are those of which there is an order to speak of.
+const fewestGrades = 3
 
-// fewestGrades are those of which there is an order to speak of, and mostNumbered as many as scales from 0 to 10 have.
-const (
-	fewestGrades = 3
-	mostNumbered = 11
-)
-
-// gradesOf are the outcomes of a column from the lowest to the highest, and why they have that order; nil if they are not known to have one.
-func gradesOf(column string, values []string) (inOrder []string, why string) {
-	if len(values) < fewestGrades {
-		return nil, ""
-	}
-	if place := closeTogether(values); place != nil {
-		name := slices.IndexFunc(words(column), func(word string) bool { return slices.Contains(scaleNames, word) })
-		if name < 0 {
-			return nil, ""
-		}
-		return sortedBy(values, place), fmt.Sprintf("a few whole numbers in a column named like a scale (%s)", words(column)[name])
-	}
+// gradesOf are the outcomes from the lowest to the highest; nil if their words are not known to have an order.
+func gradesOf(values []string) []string {
 	for _, scale := range scales() {
-		place, used := make(map[string]float64), make(map[int]bool)
+		place, used := make(map[string]int), make(map[int]bool)
 		for _, v := range values {
 			if k, known := scale[strings.Join(words(v), " ")]; known && !used[k] {
-				place[v], used[k] = float64(k), true
+				place[v], used[k] = k, true
 			}
 		}
-		if len(place) == len(values) {
-			return sortedBy(values, place), "words that have this order"
+		if len(values) >= fewestGrades && len(place) == len(values) {
+			return slices.SortedFunc(slices.Values(values), func(a, b string) int { return cmp.Compare(place[a], place[b]) })
 		}
 	}
-	return nil, ""
+	return nil
 }
 
-// closeTogether are the values of a few whole numbers close together, nil of others.
-func closeTogether(values []string) map[string]float64 {
-	place := make(map[string]float64)
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, v := range values {
-		x, ok := table.Number(v)
-		if !ok || x != math.Trunc(x) {
-			return nil
-		}
-		place[v], low, high = x, min(low, x), max(high, x)
+// noteGrades says how outcomes whose words have an order can be fitted as grades. That is left to whoever knows the table: where a
+// column makes the middle more or less likely, categories are predicted better (docs/research/numbers.md).
+func (l *Learned) noteGrades(o *Options) {
+	target := &l.Recipe.Target
+	inOrder := gradesOf(target.Outcomes)
+	if target.Ordered || o.Grading != AutoGrades || o.Positive != "" || inOrder == nil {
+		return
 	}
-	if !(high-low < mostNumbered) {
-		return nil
-	}
-	return place
+	l.Notes = append(l.Notes, table.Finding{
+		Check: "grades", Severity: table.Note, Column: target.Column,
+		Text: "the outcome is fitted as categories, and its words are those of grades, which may need fewer rows: compare both by an audit",
+		Ways: []table.Way{way(table.WayOrdered, target.Column+"="+strings.Join(inOrder, ","), "as grades")},
+	})
 }
 
-func sortedBy(values []string, place map[string]float64) []string {
-	return slices.SortedFunc(slices.Values(values), func(a, b string) int { return cmp.Compare(place[a], place[b]) })
-}
-
-// words are those of a name or a value, in lower case: letters and digits between other signs, or from a capital letter after a
-// small one on.
-func words(text string) (all []string) {
-	var word strings.Builder
-	last := ' '
-	flush := func() {
-		if word.Len() > 0 {
-			all = append(all, word.String())
-			word.Reset()
-		}
-	}
-	for _, r := range text {
-		inWord := unicode.IsLetter(r) || unicode.IsDigit(r)
-		if unicode.IsUpper(r) && unicode.IsLower(last) || !inWord {
-			flush()
-		}
-		if inWord {
-			word.WriteRune(unicode.ToLower(r))
-		}
-		last = r
-	}
-	flush()
-	return all
+// words are those of a value, in lower case: letters and digits between other signs.
+func words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

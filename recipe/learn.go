@@ -67,15 +67,12 @@ type Options struct {
 }
 
 // Grading says whether the outcomes of a column are grades.
-//
-// The zero value is for grades where Ordered has their order, or where the words or the name of the column say that they have one.
-// GivenGrades are so in the first case alone. Graded outcomes that Ordered does not name are
-// numbers, and have the order of these.
 type Grading int
 
+// The zero value is for grades where Ordered has their order. Graded outcomes that it does not name are
+// numbers, and have the order of these.
 const (
 	AutoGrades Grading = iota
-	GivenGrades
 	Graded
 	Ungraded
 )
@@ -259,7 +256,7 @@ func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *tabl
 		return err
 	}
 	l.note("spellings", r.Target.variants(t, roles.target))
-	l.noteGrades(o, roles)
+	l.noteGrades(o)
 	if roles.weights >= 0 {
 		if l.Weights, err = t.Weights(t.ColumnName(roles.weights), o.Markers...); err == nil {
 			err = r.Target.weigh(t, roles.weights, l.Labels, l.Weights)
@@ -272,23 +269,6 @@ func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *tabl
 		return &table.Error{File: t.Name(), Msg: problem, Fix: fix}
 	}
 	return nil
-}
-
-// noteGrades says why outcomes are fitted as grades, if nobody has asked for it.
-func (l *Learned) noteGrades(o *Options, roles *roles) {
-	target := &l.Recipe.Target
-	if !target.Ordered || o.Grading != AutoGrades || roles.ordered[roles.target] != nil {
-		return
-	}
-	inOrder, why := gradesOf(target.Column, target.Outcomes)
-	for k, grade := range inOrder {
-		inOrder[k] = table.Quote(grade)
-	}
-	l.Notes = append(l.Notes, table.Finding{
-		Check: "grades", Severity: table.Note, Column: target.Column,
-		Text: fmt.Sprintf("the outcome is fitted as grades, %s: they are %s", strings.Join(inOrder, " < "), why),
-		Ways: []table.Way{way(table.WayOutcome, "categories", "if they have no order")},
-	})
 }
 
 // checkBends refuses to bend a column that is no quantity, and notes one that the rows left

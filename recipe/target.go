@@ -74,10 +74,7 @@ func learnTarget(t *table.Table, j int, o *Options, order *OrderedSet, m *table.
 	}
 	count := foldedCase(s.Categories())
 	values := slices.Sorted(maps.Keys(count))
-	if inOrder, _ := gradesOf(t.ColumnName(j), values); order == nil && o.Grading == AutoGrades && o.Positive == "" && inOrder != nil {
-		order = &OrderedSet{Column: t.ColumnName(j), Categories: inOrder}
-	}
-	if o.Grading == Graded || o.Grading != Ungraded && order != nil {
+	if o.Grading == Graded || o.Grading == AutoGrades && order != nil {
 		return learnGrades(s, values, o, order)
 	}
 	if at := oddOutcome(s, count); at != nil {

@@ -35,7 +35,7 @@ func (o Outcome) Numeric() bool { return o == Number || o == Count }
 func outcomeOption(to *Outcome) *Option {
 	*to = AutoOutcome
 	return &Option{
-		Name: "outcome", Group: Model, Help: "kind of outcome; ordered: grades, in numeric order or that of {ordered}; count: non-negative integers; auto: number if the costs are given as {cost=under=15,over=5} or (in a fit) the column has many distinct numbers, ordered if {ordered} names the target, its values are words of a scale, such as low, medium, high, or it is named like one (rating, stage), else categories",
+		Name: "outcome", Group: Model, Help: "kind of outcome; ordered: grades, in numeric order or that of {ordered}; count: non-negative integers; auto: number if the costs are given as {cost=under=15,over=5} or (in a fit) the column has many distinct numbers, ordered if {ordered} names the target, else categories",
 		Value: choice[Outcome]{to: to, of: []Outcome{AutoOutcome, Categories, Ordered, Number, Count}},
 	}
 }
