@@ -93,17 +93,39 @@ func (p *Process) EvidenceGradient(r *infer.EPResult, dst []float64) []float64 {
 // processes of the same rows, one after the other; the zero value is ready to use.
 type Scratch struct {
 	Workspace  gauss.Workspace
+	values     *gauss.Values
 	weight     *mat.SymDense
 	covariance outcomesMatrices
+}
+
+// Values are the values at the rows of x with kernel k, for whoever needs no process. They are the same
+// every time, with another prior.
+func (s *Scratch) Values(k kernel.Kernel, x *mat.Dense) *gauss.Values {
+	if s.values == nil {
+		s.values = gauss.NewValues(x.RawMatrix().Rows)
+	}
+	k.Gram(s.values.Prior(), x)
+	return s.values
+}
+
+// ValuesGradient is the gradient of log Z_EP, as EvidenceGradient has it, where Values hold the posterior.
+func (s *Scratch) ValuesGradient(k kernel.Kernel, x *mat.Dense) []float64 {
+	s.values.PriorSlope(s.weights(x.RawMatrix().Rows))
+	return k.WeightedGrad(nil, s.weight, x)
+}
+
+// weights are the weights of the derivatives of n×n covariances, to be written.
+func (s *Scratch) weights(n int) *mat.SymDense {
+	if s.weight == nil {
+		s.weight = mat.NewSymDense(n, nil)
+	}
+	return s.weight
 }
 
 // EvidenceGradient is that of the process.
 func (s *Scratch) EvidenceGradient(p *Process, r *infer.EPResult, dst []float64) []float64 {
 	n := p.views.Len()
-	if s.weight == nil {
-		s.weight = mat.NewSymDense(n, nil)
-	}
-	r.Q.Cross(p.views, s.weight, &s.Workspace)
+	r.Q.Cross(p.views, s.weights(n), &s.Workspace)
 	sites := r.Sites.Terms
 	beta := make([]float64, n)
 	p.views.At(beta, r.Q.Mean())

@@ -38,12 +38,12 @@ const (
 	responseReach = 2.0
 )
 
-// proposal is the steps that a rule asks for at the sites, in view of q and its marginals.
+// proposal is the steps that a rule asks for at the sites, in view of the moments of a posterior.
 type proposal struct {
 	rule           Rule
-	model          *Model
-	q              *gauss.Gaussian
-	mean, variance []float64 // of the s_i
+	seen           func(i int, mean, variance float64, sites []gauss.Scalar) Seen
+	covariance     func(dst *mat.SymDense) // of the s_i, whose moments are these
+	mean, variance []float64
 	sites, steps   []gauss.Scalar
 	residual       float64 // before the steps
 	tolerance      float64
@@ -52,13 +52,13 @@ type proposal struct {
 // foresee replaces the steps by those to where the sites settle as the response has it. It
 // reports false, and leaves the steps as they are, where that is too far away or leads nowhere.
 // The covariance of the views is written to cov.
-func (r *response) foresee(at proposal, cov *mat.SymDense, ws *gauss.Workspace) bool {
-	m, sites, residual := at.model, at.sites, at.residual
-	if len(sites) < responseTerms || len(sites) != m.Dim() || residual > responseReach {
+func (r *response) foresee(at proposal, cov *mat.SymDense) bool {
+	sites, residual := at.sites, at.residual
+	if len(sites) < responseTerms || len(sites) != cov.SymmetricDim() || residual > responseReach {
 		return false
 	}
 	r.begin(at)
-	at.q.Cross(m.Views, cov, ws)
+	at.covariance(cov)
 	goal := max(0.1*at.tolerance, 0.1*residual*residual, 1e-3*residual)
 	left := math.Inf(1)
 	for range responseRounds {
@@ -79,7 +79,7 @@ func (r *response) foresee(at proposal, cov *mat.SymDense, ws *gauss.Workspace) 
 				return false
 			}
 			r.mean[i], r.variance[i] = at.mean[i]+r.lean[i], v/shrink
-			p, ok := at.rule.Project(m.copySeen(i, r.mean[i], r.variance[i], r.sites), r.sites[i])
+			p, ok := at.rule.Project(at.seen(i, r.mean[i], r.variance[i], r.sites), r.sites[i])
 			if !ok {
 				return false
 			}

@@ -137,9 +137,9 @@ func (e allAtOnce) end(residual float64) bool {
 	// Where sweeps have run into trouble before, shorter steps are due. Natural parameters of
 	// the sweep before are of no more use.
 	foreseen := e.damping == 1 && e.response.foresee(proposal{
-		rule: e.rule, model: e.model, q: e.tilted, mean: e.mean, variance: e.variance,
+		rule: e.rule, seen: e.model.copySeen, covariance: cross(e.tilted, e.model.Views, e.ws), mean: e.mean, variance: e.variance,
 		sites: e.sites.Terms, steps: e.proposed, residual: residual, tolerance: e.opt.Tolerance,
-	}, e.nat.P, e.ws)
+	}, e.nat.P)
 	if !foreseen {
 		e.mixer.propose(e.sites.Terms, e.proposed, e.variance, e.damping)
 	}

@@ -167,9 +167,9 @@ func (a *ascent) stepForeseen() bool {
 	}
 	copy(a.mixed, p.step)
 	foreseen := a.response.foresee(proposal{
-		rule: Variational{}, model: a.model, q: p.q, mean: p.mean, variance: p.variance,
+		rule: Variational{}, seen: a.model.copySeen, covariance: cross(p.q, a.model.Views, &a.ws), mean: p.mean, variance: p.variance,
 		sites: p.params, steps: a.mixed, residual: residual, tolerance: a.opt.Tolerance,
-	}, a.nat.P, &a.ws)
+	}, a.nat.P)
 	return foreseen && a.try(a.mixed, 1)
 }
 

@@ -273,7 +273,7 @@ func (p *Problem) Mix(ctx context.Context) (*Mixture, error) {
 	m := &Mixture{Slope: by.slope(trials, weights, counts), Left: by.leftOut(trials, weights, rows)}
 	for k, t := range trials {
 		if weights[k] > 0 && some != p {
-			if err := p.goOn(ctx, t); err != nil {
+			if err := p.goOn(ctx, t, rows); err != nil {
 				return nil, err
 			}
 		}
@@ -289,10 +289,10 @@ func (p *Problem) Mix(ctx context.Context) (*Mixture, error) {
 	return m, nil
 }
 
-// goOn has the search of a trial on some of the rows go on with all of them.
-func (p *Problem) goOn(ctx context.Context, t *trial) (err error) {
+// goOn has the search of a trial on these rows go on with all of them.
+func (p *Problem) goOn(ctx context.Context, t *trial, rows []int) (err error) {
 	o := Options{Shrinkage: t.Shrinkage, Tolerance: candidateTolerance, MaxEvaluations: extension, Progress: p.searching(t.Candidate)}
-	if t.fit, err = t.fit.Extend(ctx, p.X, p.Terms, o); err == nil {
+	if t.fit, err = t.fit.Extend(ctx, rows, p.X, p.Terms, o); err == nil {
 		t.kernel, t.logEvidence = t.fit.Process.Kernel(), t.fit.EP.LogEvidence
 	}
 	return err

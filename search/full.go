@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -10,6 +11,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/kernel"
 )
 
@@ -25,12 +27,18 @@ type full struct {
 	failures int
 }
 
-// fullFit is the process with one kernel and what expectation propagation found for it.
+// fullFit is what expectation propagation found for one kernel.
 type fullFit struct {
 	evidence *full
-	process  *gp.Process
-	ep       *infer.EPResult
+	kernel   kernel.Kernel
 	logs     []float64 // of the hyperparameters of the terms
+	sites    infer.Sites
+	log      float64 // evidence
+	swept    int
+	slope    []float64 // of it, of values
+	// The process and the result on it, nil where only values were needed.
+	process *gp.Process
+	ep      *infer.EPResult
 }
 
 // Sweeps are over all sites at once: one by one takes longer for any number of them, and how
@@ -48,20 +56,34 @@ const (
 
 func (e *full) rows() int { return e.x.RawMatrix().Rows }
 
+// converge needs no process on the way: terms on values that have no hyperparameters, where sweeps
+// over all sites lead to a fixed point, take the values alone.
 func (e *full) converge(ctx context.Context, k kernel.Kernel, logs []float64, near *point, tolerance float64) (fitted, error) {
 	own := logs[k.NumParams():]
 	e.tune(own)
-	p, err := e.cases.Process(k, e.x, &e.scratch)
-	if err != nil {
-		return nil, err
+	start := extrapolate(near, logs)
+	if of, ok := e.cases.(gp.Values); ok && e.tuning.terms == nil && tolerance > 0 && ctx.Err() == nil {
+		f := &fullFit{evidence: e, kernel: k, logs: own}
+		var sites []gauss.Scalar
+		if start != nil {
+			sites = start.Terms
+		}
+		v := e.scratch.Values(k, e.x)
+		if r := (infer.EP{Tolerance: tolerance}).OnValues(v, of.Factors, of.Counts, sites); r != nil {
+			f.sites.Terms, f.log, f.swept, f.slope = r.Sites, r.LogEvidence, r.Sweeps, e.scratch.ValuesGradient(k, e.x)
+			return f, nil
+		}
 	}
-	return e.run(ctx, p, own, extrapolate(near, logs), tolerance)
+	return e.run(ctx, k, own, start, tolerance)
 }
 
 func (e *full) refine(ctx context.Context, f fitted, tolerance float64) (fitted, error) {
 	old := f.(*fullFit)
+	if tolerance > 0 {
+		return e.converge(ctx, old.kernel, append(old.kernel.Params(nil), old.logs...), withSites(nil, old.sites), tolerance)
+	}
 	e.tune(old.logs)
-	return e.run(ctx, old.process, old.logs, &old.ep.Sites, tolerance)
+	return e.run(ctx, old.kernel, old.logs, &old.sites, tolerance)
 }
 
 // tune sets the hyperparameters of the terms.
@@ -72,7 +94,12 @@ func (e *full) tune(logs []float64) {
 	}
 }
 
-func (e *full) run(ctx context.Context, p *gp.Process, own []float64, start *infer.Sites, tolerance float64) (fitted, error) {
+// run makes the process, and expectation propagation on it converge by all means.
+func (e *full) run(ctx context.Context, k kernel.Kernel, own []float64, start *infer.Sites, tolerance float64) (fitted, error) {
+	p, err := e.cases.Process(k, e.x, &e.scratch)
+	if err != nil {
+		return nil, err
+	}
 	method := infer.EP{Start: start, Schedule: infer.Parallel, Tolerance: tolerance, Workspace: &e.scratch.Workspace}
 	m := e.cases.Model(p)
 	if len(m.Terms) >= manyTerms || e.failures >= manyFailures {
@@ -88,7 +115,7 @@ func (e *full) run(ctx context.Context, p *gp.Process, own []float64, start *inf
 	case !r.Status.Converged:
 		return nil, &NotConvergedError{Kernel: p.Kernel(), Status: r.Status}
 	}
-	return &fullFit{e, p, r, own}, nil
+	return &fullFit{evidence: e, kernel: k, logs: own, sites: r.Sites, log: r.LogEvidence, swept: r.Status.Sweeps, process: p, ep: r}, nil
 }
 
 // some is the evidence of some of the rows.
@@ -102,38 +129,84 @@ func (e *full) sitesOf(row int, all []gauss.Scalar) []gauss.Scalar {
 	return all[row*views : (row+1)*views]
 }
 
-// lifted is a point that a search on fewer cases ended at, for all of these. The sites of
-// cases that were not among them are empty.
-func (e *full) lifted(at *point) *point {
+// lifted is a point that a search on fewer cases ended at, for all of these.
+func (e *full) lifted(ctx context.Context, at *point) *point {
 	from := at.fitted.(*fullFit)
-	sites := infer.Sites{Terms: make([]gauss.Scalar, e.rows()*e.cases.Views())}
-	known := from.evidence.chosen // in order, like those of e
-	for i := range e.rows() {
-		row := i
-		if e.chosen != nil {
-			row = e.chosen[i]
+	known := slices.Clone(from.evidence.chosen) // in order, like those of e
+	if e.chosen != nil {
+		place := make(map[int]int, len(e.chosen))
+		for i, row := range e.chosen {
+			place[row] = i
 		}
-		if k := len(from.evidence.chosen) - len(known); len(known) > 0 && known[0] == row {
-			copy(e.sitesOf(i, sites.Terms), e.sitesOf(k, from.ep.Sites.Terms))
-			known = known[1:]
+		for k, row := range known {
+			known[k] = place[row]
 		}
 	}
-	return withSites(at.logs, sites)
+	return withSites(at.logs, e.spread(ctx, from, known))
 }
 
-func (f *fullFit) kernelOf() kernel.Kernel { return f.process.Kernel() }
-func (f *fullFit) logEvidence() float64    { return f.ep.LogEvidence }
-func (f *fullFit) sweeps() int             { return f.ep.Status.Sweeps }
+// spread is sites to start from that a fit to some of the rows has, which are here the known ones. Those of
+// other rows are what their terms ask for in view of what the fit predicts; those of several views are empty.
+func (e *full) spread(ctx context.Context, from *fullFit, known []int) infer.Sites {
+	all := infer.Sites{Terms: make([]gauss.Scalar, e.rows()*e.cases.Views())}
+	unknown := indices.Of(e.rows())
+	for k, row := range known {
+		copy(e.sitesOf(row, all.Terms), from.evidence.sitesOf(k, from.sites.Terms))
+		unknown[row] = -1
+	}
+	unknown = slices.DeleteFunc(unknown, func(row int) bool { return row < 0 })
+	of, ok := e.cases.(gp.Values)
+	if !ok || len(unknown) == 0 {
+		return all
+	}
+	from, err := from.onProcess(ctx)
+	if err != nil {
+		return all
+	}
+	mean, variance := make([]float64, len(unknown)), make([]float64, len(unknown))
+	infer.Gaussian{Gaussian: from.ep.Q}.Moments(from.process.At(gp.RowsOf(e.x, unknown)), mean, variance)
+	for k, row := range unknown {
+		seen := infer.Seen{Term: of.Factors[row], Count: of.Count(row), Mean: mean[k], Variance: variance[k]}
+		if p, ok := (infer.Propagation{}).Project(seen, gauss.Scalar{}); ok {
+			all.Terms[row] = p.Site
+		}
+	}
+	return all
+}
+
+// onProcess is the fit with a process.
+func (f *fullFit) onProcess(ctx context.Context) (*fullFit, error) {
+	if f.process != nil {
+		return f, nil
+	}
+	f.evidence.tune(f.logs)
+	on, err := f.evidence.run(ctx, f.kernel, f.logs, &f.sites, asItIs)
+	if err != nil {
+		return nil, err
+	}
+	return on.(*fullFit), nil
+}
+
+// asItIs is a tolerance that what has converged for a search meets on a process, too.
+const asItIs = 0.01
+
+func (f *fullFit) kernelOf() kernel.Kernel { return f.kernel }
+func (f *fullFit) logEvidence() float64    { return f.log }
+func (f *fullFit) sweeps() int             { return f.swept }
 
 func (f *fullFit) gradient(context.Context) ([]float64, error) {
-	slope := f.evidence.scratch.EvidenceGradient(f.process, f.ep, nil)
-	own := f.evidence.tuning.slope(f.logs, infer.Propagation{}, f.ep.Q, f.ep.Sites.Terms, func(use func(int, *gauss.Views)) { use(0, f.process.Views()) })
+	if f.process == nil {
+		return f.slope, nil
+	}
+	e := f.evidence
+	slope := e.scratch.EvidenceGradient(f.process, f.ep, nil)
+	own := e.tuning.slope(f.logs, infer.Propagation{}, f.ep.Q, f.sites.Terms, func(use func(int, *gauss.Views)) { use(0, f.process.Views()) })
 	return append(slope, own...), nil
 }
 
 // withSites is a point of which the sites are known and nothing else.
 func withSites(logs []float64, sites infer.Sites) *point {
-	return &point{logs: logs, fitted: &fullFit{ep: &infer.EPResult{Result: infer.Result{Sites: sites}}}}
+	return &point{logs: logs, fitted: &fullFit{sites: sites}}
 }
 
 // extrapolate is a guess at the sites for log parameters near a point, nil without one:
@@ -143,7 +216,7 @@ func extrapolate(p *point, logs []float64) *infer.Sites {
 	if p == nil {
 		return nil
 	}
-	sites := &p.fitted.(*fullFit).ep.Sites
+	sites := &p.fitted.(*fullFit).sites
 	if p.before == nil {
 		return sites
 	}
@@ -154,7 +227,7 @@ func extrapolate(p *point, logs []float64) *infer.Sites {
 	if math.IsNaN(along) || math.Abs(along) > 1 {
 		return sites
 	}
-	old := p.before.fitted.(*fullFit).ep.Sites.Terms
+	old := p.before.fitted.(*fullFit).sites.Terms
 	guess := infer.Sites{Terms: make([]gauss.Scalar, len(sites.Terms))}
 	for i, s := range sites.Terms {
 		b := old[i]

@@ -174,6 +174,10 @@ func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*
 	if all := k.NumParams() + len(whole.tuning.priors()); opt.Start != nil && len(opt.Start) != all {
 		panic(fmt.Sprintf("search: %d log parameters to start from, the kernel and the terms have %d", len(opt.Start), all))
 	}
+	pace := steady
+	if whole.cases.Views() > 1 {
+		pace = brisk
+	}
 	opt = opt.withDefaults()
 	if opt.Shrinkage > 0 && opt.Start == nil {
 		first := opt
@@ -183,10 +187,6 @@ func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*
 			return nil, err
 		}
 		opt.Start, opt.Near, opt.Restarts = fit.logs, true, 0
-	}
-	pace := steady
-	if whole.cases.Views() > 1 {
-		pace = brisk
 	}
 	levels := coarsen(&objective{kernel: k, evidence: whole, prior: newPrior(k, whole.x, opt.Shrinkage, whole.tuning), pace: pace, progress: opt.Progress}, whole, opt.Seed)
 	if opt.Near {
@@ -205,7 +205,7 @@ func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*
 		}
 		if l > 0 {
 			m = m.scaled(float64(o.evidence.rows())/float64(levels[l-1].evidence.rows()), o.prior)
-			next, err := o.at(ctx, at.logs, o.evidence.(*full).lifted(at), o.siteTolerance(1, tolerance))
+			next, err := o.at(ctx, at.logs, o.evidence.(*full).lifted(ctx, at), o.siteTolerance(1, tolerance))
 			if err != nil {
 				return nil, err
 			}
@@ -322,12 +322,15 @@ func (o *objective) finish(ctx context.Context, at *point, stop Stop, m memory) 
 	if err != nil {
 		return nil, err
 	}
-	return o.collect(at, stop, m), nil
+	return o.collect(ctx, at, stop, m)
 }
 
 // collect is what a search found.
-func (o *objective) collect(at *point, stop Stop, m memory) *Fit {
-	found := at.fitted.(*fullFit)
+func (o *objective) collect(ctx context.Context, at *point, stop Stop, m memory) (*Fit, error) {
+	found, err := at.fitted.(*fullFit).onProcess(ctx)
+	if err != nil {
+		return nil, err
+	}
 	f := &Fit{
 		Process: found.process, EP: found.ep, LogPosterior: at.value, LogPrior: at.logPrior,
 		Gradient: at.slope, AtBound: make([]bool, len(at.logs)),
@@ -335,10 +338,11 @@ func (o *objective) collect(at *point, stop Stop, m memory) *Fit {
 		objective: o, logs: at.logs, memory: m, Tuned: found.logs,
 	}
 	found.evidence.tune(found.logs)
+	found.evidence.scratch = gp.Scratch{} // fits are kept, and need it no more
 	for k, x := range at.logs {
 		f.AtBound[k] = x <= o.prior.low(k) || x >= o.prior.high(k)
 	}
-	return f
+	return f, nil
 }
 
 // Record is how the search for hyperparameters ended.

@@ -34,18 +34,18 @@ func (f *Fit) Refit(ctx context.Context, rows []int, opt Options) (*Fit, error) 
 		return nil, err
 	}
 	if loose {
-		return o.collect(at, stop, m), nil
+		return o.collect(ctx, at, stop, m)
 	}
 	return o.finish(ctx, at, stop, m)
 }
 
 // Extend is what a search for more rows finds, with their terms, that starts where that for some
-// of them ended: with its parameters and the curvature that it learnt. The prior is that of these
-// rows.
+// of them ended, which are rows of x: with its parameters and the curvature that it learnt. The prior is that of
+// all rows.
 //
 // Of the options Shrinkage, Tolerance, MaxEvaluations and Progress count. That
 // MaxEvaluations are used up is not why the search stopped: that is what f says.
-func (f *Fit) Extend(ctx context.Context, x *mat.Dense, terms gp.Terms, opt Options) (*Fit, error) {
+func (f *Fit) Extend(ctx context.Context, rows []int, x *mat.Dense, terms gp.Terms, opt Options) (*Fit, error) {
 	opt = opt.withDefaults()
 	whole := &full{x: x, cases: gp.CasesOf(terms), tuning: newTuning(terms)}
 	o := *f.objective
@@ -53,7 +53,8 @@ func (f *Fit) Extend(ctx context.Context, x *mat.Dense, terms gp.Terms, opt Opti
 	logs := slices.Clone(f.logs)
 	o.prior.clamp(logs)
 	m := f.memory.scaled(float64(whole.rows())/float64(f.objective.evidence.rows()), o.prior)
-	at, stop, err := o.from(ctx, logs, nil, &m, opt)
+	found := &fullFit{evidence: f.objective.evidence.(*full), kernel: f.Process.Kernel(), logs: f.Tuned, sites: f.EP.Sites, process: f.Process, ep: f.EP}
+	at, stop, err := o.from(ctx, logs, withSites(logs, whole.spread(ctx, found, rows)), &m, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,10 @@ func (o *objective) secondStart(ctx context.Context, ended *point) ([]float64, e
 	if d < manyColumns || !slices.ContainsFunc(o.kernel.Describe(), isOfColumn) {
 		return nil, nil
 	}
-	at := ended.fitted.(*fullFit)
+	at, err := ended.fitted.(*fullFit).onProcess(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rows.tune(at.logs)
 	m := rows.cases.Model(at.process)
 	wanted := rows.cases.Fold(slopes(m, func(int) (mean, variance float64) { return 0, 1 }))

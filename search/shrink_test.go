@@ -190,7 +190,7 @@ func TestExtendOutcomes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := fit.Extend(t.Context(), x, o, Options{Tolerance: 0.05})
+	all, err := fit.Extend(t.Context(), some, x, o, Options{Tolerance: 0.05})
 	if err != nil {
 		t.Fatal(err)
 	}
