@@ -124,7 +124,4 @@ func TestKnownNoiseIsChecked(t *testing.T) {
 	if _, err := m.Update(context.Background(), studies(t, asIs), lossep.UpdateOptions{}); err == nil || !strings.Contains(err.Error(), "noise") {
 		t.Errorf("an update: %v", err)
 	}
-	if _, err := m.LabelWorth(context.Background(), mat.NewDense(1, 2, nil), nil); err == nil || !strings.Contains(err.Error(), "noisy") {
-		t.Errorf("what labels are worth: %v", err)
-	}
 }

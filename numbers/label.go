@@ -98,9 +98,6 @@ func (m *Model) checkLabelled(x *mat.Dense) error {
 
 // checkLabels refuses models that LabelWorth has no answer for.
 func (m *Model) checkLabels() error {
-	if m.shape.Noise == knownName {
-		return inputf("labels", "how noisy the outcome of a further row would be is not known to a model of given standard deviations; leave it out")
-	}
 	if _, ok := m.posterior.(*posterior.Full); !ok {
 		return inputf("labels", "what a label is worth is for models without inducing points")
 	}
