@@ -237,7 +237,10 @@ func (u *updating) induced(ctx context.Context) (*Model, error) {
 	next := posterior.State{Functions: c.Q}
 	var kept TrainingRows[int]
 	kept, next.Sites = u.Keeping(m.coding.Len(), p.link().functions(), state, c)
-	m.x, m.labels, m.weights = kept.X, kept.Outcomes, kept.Weights
+	m.x, m.labels, m.weights, m.costs = kept.X, kept.Outcomes, kept.Weights, CostColumns{}
+	if kept.X != nil {
+		m.costs = p.costs
+	}
 	m.opinions = inducedOpinions(p.link(), c.Process, m.method, next, by, own)
 	m.recipe = p.Recipe
 	m.provenance.Rows, m.provenance.Version = p.Recipe.Rows, Version

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
@@ -197,6 +198,24 @@ func TestUpdateOfInducingPoints(t *testing.T) {
 		if d := furthest(probabilities(t, back, all), probabilities(t, m, all)); method == lossep.EP && d > 1e-9 {
 			t.Errorf("%s: what was taken away is still known, %g", method, d)
 		}
+	}
+}
+
+// Columns that costs alone are read from go along with the rows: they are there to calibrate by.
+func TestUpdateOfInducingPointsWithCostColumns(t *testing.T) {
+	all, o := manyRows(t, 360), manyOptions(t)
+	costs, err := decision.ParseCosts("fn=2+max(a,0-a),fp=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Utility, o.Kernel, o.Fixed, o.Inducing = costs, "rbf(variance=1.1, lengthscale=1.2) + constant(variance=1)", true, 40
+	m, err := lossep.Fit(context.Background(), rowsBetween(all, 0, 300), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := updated(t, m, rowsBetween(all, 300, 360), lossep.UpdateOptions{Forget: rowsBetween(all, 0, 20)})
+	if _, err := next.Calibrate(context.Background(), nil); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -150,7 +150,8 @@ func TestCountsErrors(t *testing.T) {
 			if c.dropped {
 				count, other = r.Dropped, r.Wrong
 			}
-			if count == 0 || int64(count) != asked.Load() || other != 0 {
+			// On a busy machine each connection may give up before its last request has come to the handler.
+			if unseen := int64(count) - asked.Load(); count == 0 || unseen < 0 || unseen > int64(o.Connections) || other != 0 {
 				t.Errorf("%d dropped and %d wrong of %d asked", r.Dropped, r.Wrong, asked.Load())
 			}
 			if len(r.Messages) == 0 || len(r.Messages) > messageLimit || !strings.Contains(r.Messages[0], c.message) {
