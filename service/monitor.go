@@ -241,8 +241,8 @@ func (q *Monitor) spans(t *table.Table) (order []int, spans []monitor.Span, err 
 // outcomes are those of the cases, NaN where one is not known, and how many are of no case of the table.
 func (q *Monitor) outcomes(m Loaded, t, later *table.Table) (all []float64, strangers int, err error) {
 	r := m.Recipe()
-	if later == nil {
-		if _, err := t.Column(r.Target.Column); q.Outcomes != "" || err != nil && !r.Target.Condition { // none, of a file without rows
+	if later == nil && q.Outcomes == "" {
+		if _, err := t.Column(r.Target.Column); err != nil && !r.Target.Condition {
 			return slices.Repeat([]float64{math.NaN()}, t.Len()), 0, nil
 		}
 		all, err = m.outcomes(t)
@@ -255,6 +255,9 @@ func (q *Monitor) outcomes(m Loaded, t, later *table.Table) (all []float64, stra
 	names, err := t.Texts(id)
 	if err != nil {
 		return nil, 0, err
+	}
+	if later == nil { // a file without a row, and without names
+		return slices.Repeat([]float64{math.NaN()}, t.Len()), 0, nil
 	}
 	known, err := later.Texts(id)
 	if err != nil {

@@ -25,7 +25,7 @@ type Error struct {
 }
 
 // ErrNoRows is within the error for a file that is a table without a row, such as one that is yet to be filled: names of columns
-// and nothing else, and no line at all of JSON lines.
+// and nothing else, and no line at all of JSON lines. What is known of the columns comes with it as a table without rows.
 var ErrNoRows = errors.New("no rows")
 
 // Way is an option of this package that settles what an Error is about. A program

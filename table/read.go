@@ -214,11 +214,11 @@ func (b *builder) take(p *parser) error {
 	return p.err
 }
 
-// finish checks that there is a table.
+// finish checks that there is a table. One without rows comes with the error.
 func (b *builder) finish() (*Table, error) {
 	t := b.table
 	if t.n == 0 {
-		return nil, (&Error{File: t.file, Line: 2, Column: 1, ColumnName: t.columns[0], Err: ErrNoRows}).Say(
+		return t, (&Error{File: t.file, Line: 2, Column: 1, ColumnName: t.columns[0], Err: ErrNoRows}).Say(
 			"add rows, or say that the first row is data",
 			"there is a header but no row below it").By(Way{Option: WayHeader, Value: string(HeaderNo)})
 	}

@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -298,9 +299,6 @@ func ReadSource(ctx context.Context, s Source, f Format, skip func(column string
 	if t.columns, err = SourceNames(s); err != nil {
 		return nil, err
 	}
-	if err := t.locate(s.Groups(), f.Limits.Rows); err != nil {
-		return nil, err
-	}
 	columns := s.Columns()
 	wanted := 0
 	for j := range columns {
@@ -308,6 +306,11 @@ func ReadSource(ctx context.Context, s Source, f Format, skip func(column string
 		if !t.cells[j].unread {
 			wanted++
 		}
+	}
+	if err := t.locate(s.Groups(), f.Limits.Rows); errors.Is(err, ErrNoRows) {
+		return t, err
+	} else if err != nil {
+		return nil, err
 	}
 	// What is declared may be a lie, and is refused without a try.
 	if t.n > f.Limits.Cells/max(wanted, 1) {
