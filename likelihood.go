@@ -57,7 +57,7 @@ func (l Likelihood) check() error {
 		}
 	case "robust":
 		if !(l.Noise > 0 && l.Noise < 0.5) {
-			return inputf("likelihood", "the label noise %v of robust is not between 0 and 1/2; give the share of wrong labels, such as 0.01", l.Noise)
+			return inputf("likelihood", "robust needs the label noise, the share of past outcomes that are recorded wrongly, and %v is not between 0 and 1/2; give it, such as 0.01", l.Noise)
 		}
 	default:
 		return inputf("likelihood", "unknown likelihood %q; choose one of probit, logit, robust", l.Name)

@@ -192,7 +192,7 @@ func (p *Problem) graded() error {
 	case !p.Recipe.Target.Ordered:
 		return nil
 	case o.Likelihood.Name != "probit":
-		return inputf("likelihood", "%s is for two outcomes, and grades have cumulative probit; leave it out", o.Likelihood.Name)
+		return inputf("likelihood", "%s is not for ordered outcomes, which have cumulative probit; leave it out", o.Likelihood.Name)
 	case o.Fixed && n > 2:
 		return inputf("fixed", "cut points between grades are searched for together with the kernel; leave it out")
 	}

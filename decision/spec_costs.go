@@ -3,11 +3,15 @@ package decision
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/lossep/lossep/expr"
 )
+
+// decimals is what stands behind a decimal comma, which ends a part.
+var decimals = regexp.MustCompile(`^[0-9][^=]*$`)
 
 // ParseCosts reads the costs of two actions, "negative" and "positive", from one line,
 // such as "fn=5,fp=1" or "fn=0.6*amount,fp=1,tp=0.2": false negatives (negative for a case
@@ -24,13 +28,16 @@ func ParseCosts(text string) (*Spec, error) {
 	places := map[string]*expr.Expr{"tn": &s.entries[0][0], "fn": &s.entries[0][1], "fp": &s.entries[1][0], "tp": &s.entries[1][1]}
 	given := make(map[string]bool)
 	column := 1
-	for _, part := range expr.Split(text) {
+	parts := expr.Split(text)
+	for k, part := range parts {
 		refuse := func(fix, format string, args ...any) (*Spec, error) {
 			return nil, &SpecError{File: "costs", Column: column, Msg: fmt.Sprintf(format, args...), Fix: fix}
 		}
 		name, value, ok := strings.Cut(part, "=")
 		name = strings.TrimSpace(name)
 		switch {
+		case ok && k+1 < len(parts) && decimals.MatchString(parts[k+1]):
+			return refuse("write a decimal point, as in fn=0.5,fp=1", "%s has a decimal comma", quoted(part+","+parts[k+1]))
 		case !ok:
 			return refuse(form, "%s has no =", quoted(part))
 		case places[name] == nil:

@@ -193,6 +193,8 @@ func TestParseCosts(t *testing.T) {
 		{"fn=5", "fp is missing"},
 		{"fp=5", "fn is missing"},
 		{"fn=5,fp=1,", `column 11: "" has no =`},
+		{"fn=0,5*fee,fp=10", `column 1: "fn=0,5*fee" has a decimal comma; write a decimal point`},
+		{"fn=5,fp=2,5", `column 6: "fp=2,5" has a decimal comma`},
 		{"fn=5,fq=1", `column 6: "fq" is unknown; use fn and fp`},
 		{"fn=5,fn=1", "column 6: fn is given twice"},
 		{"fn=0,fp=1", "column 1: fn: invalid cost 0; give a cost above 0"},

@@ -168,7 +168,7 @@ func learnMany(s *table.Scan, values []string) (Target, []int, error) {
 			}
 		}
 	}
-	const condition = "write it as a condition, such as %s >= %s, or choose another target column"
+	const condition = "predict it as a number, by costs such as under=15,over=5, write it as a condition, such as %s >= %s, or choose another target column"
 	switch {
 	case len(numbers) == len(values) && (len(values) > MostOutcomes || fractions > 0 && len(values) > 10):
 		return refuse(fmt.Sprintf(condition, expr.Name(t.ColumnName(j)), values[len(values)/2]),
