@@ -332,7 +332,8 @@ func (m CategoryModel) outcomes(t *table.Table) ([]float64, error) {
 // outcomes implements Loaded.
 func (m NumberModel) outcomes(t *table.Table) ([]float64, error) {
 	r := m.Recipe()
-	if _, err := t.Column(r.Target.Column); err != nil {
+	j, err := t.Column(r.Target.Column)
+	if err != nil {
 		return nil, err
 	}
 	all, value := make([]float64, t.Len()), t.Values(r.Missing...)
@@ -340,6 +341,10 @@ func (m NumberModel) outcomes(t *table.Table) ([]float64, error) {
 		y, err := value(i, r.Target.Column)
 		if errors.Is(err, expr.ErrMissing) {
 			y, err = math.NaN(), nil
+		} else if err == nil && m.Counts() {
+			if err = m.CheckOutcome(y); err != nil {
+				err = t.CellPlace(i, j).Say("correct it", "%v", err)
+			}
 		}
 		if all[i] = y; err != nil {
 			return nil, err
