@@ -183,6 +183,7 @@ func (l *Limits) Allocate(decisions []*lossep.Decision, efforts [][][]float64, g
 		for k, n := range rows {
 			expected[k], taken[k] = decisions[n].Expected, efforts[n]
 		}
+		short.shares = l.shares(short.shares, taken)
 		out, err := l.Capacities.Allocate(expected, l.spec.Costs(), taken)
 		if err != nil {
 			return nil, err
@@ -197,6 +198,25 @@ func (l *Limits) Allocate(decisions []*lossep.Decision, efforts [][][]float64, g
 		return out, nil
 	})
 	return limited, short, err
+}
+
+// shares are what each action would take if it were taken in all cases of a period, as a share of the limit that it takes most
+// of; or those of earlier periods that are larger.
+func (l *Limits) shares(earlier []float64, efforts [][][]float64) []float64 {
+	shares := make([]float64, len(l.spec.Actions()))
+	copy(shares, earlier)
+	for a := range shares {
+		for k, limit := range l.All {
+			sum := 0.0
+			for _, of := range efforts {
+				sum += of[k][a]
+			}
+			if sum > 0 {
+				shares[a] = max(shares[a], sum/limit.Most)
+			}
+		}
+	}
+	return shares
 }
 
 // sharedOut has a capacity shared out among the cases of each period, and says what its limits cost. Groups may be nil.
@@ -264,6 +284,7 @@ type Shortage struct {
 	per    string
 	unsure bool      // efforts are not known
 	sums   []float64 // of costs of the limits, by period
+	shares []float64 // by action, in the period where it is largest; see Limits.shares
 	stderr float64
 }
 

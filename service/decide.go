@@ -348,30 +348,40 @@ func (a *Deciding) saves() string {
 		text = "brings %.6g more per row compared with always “%s”"
 	}
 	best := a.bestConstant()
-	if a.request.Baseline != "" || best < 0 {
+	if a.request.Baseline != "" {
 		return fmt.Sprintf(text, a.Saved/rows, actions[a.baseline])
 	}
-	// Equal to rounding is equal.
-	text = fmt.Sprintf(text+", the best constant action", max(0, gain(a.Expected, a.Constant[best], costs))/rows, actions[best])
+	saved, what := gain(a.Expected, a.Constant[best], costs), ", which takes least of the capacity"
+	if a.fits(best) {
+		saved, what = max(0, saved), ", the best constant action" // equal to rounding is equal
+	}
+	text = fmt.Sprintf(text+what, saved/rows, actions[best])
 	if best != a.baseline {
 		text += fmt.Sprintf("; column saving is compared with “%s”", actions[a.baseline])
 	}
 	return text
 }
 
-// bestConstant is the action that would be best in all rows together, of those that a capacity does not limit; −1 if
-// it limits all.
+// bestConstant is the action that would be best in all rows together, of those that there is enough capacity for; if there is for
+// none, that which takes least of it.
 func (a *Deciding) bestConstant() int {
-	best := -1
+	best := 0
 	for k, x := range a.Constant {
-		if a.limits != nil && a.limits.Takes(k) {
-			continue
-		}
-		if best < 0 || gain(x, a.Constant[best], a.spec.Costs()) > 0 {
+		switch fits := a.fits(k); {
+		case fits != a.fits(best):
+			if fits {
+				best = k
+			}
+		case fits && gain(x, a.Constant[best], a.spec.Costs()) > 0, !fits && a.shortage.shares[k] < a.shortage.shares[best]:
 			best = k
 		}
 	}
 	return best
+}
+
+// fits tells whether there is enough capacity to take an action in all rows.
+func (a *Deciding) fits(action int) bool {
+	return a.shortage == nil || a.shortage.shares[action] <= 1+1e-12 // the rounding of sums
 }
 
 // GivenDeciding decides the rows of a table by probabilities that stand in it.
