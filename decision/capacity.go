@@ -27,6 +27,7 @@ type Allocation struct {
 	Free, Bound float64
 	Used        []float64 // of each limit
 	Least       []float64 // effort above 0 that some action takes of each limit in some case; 0 if none does
+	First       []float64 // what an action that takes some of each limit would save in the case where it saves most, were there room
 	// Prices are what one more unit of each limit would save, to first order: with them every case
 	// can be decided alone, by cost + Σ price·effort. A limit that is not reached has price 0.
 	Prices []float64
@@ -92,6 +93,16 @@ func Allocate(costs [][]float64, limits []Limit) (*Allocation, error) {
 		out.Bound = out.Cost
 	}
 	p.chance(out)
+	out.First = make([]float64, len(limits))
+	for l, limit := range limits {
+		for n, held := range out.Actions {
+			for a, e := range limit.Efforts[n] {
+				if e > 0 {
+					out.First[l] = max(out.First[l], costs[n][held]-costs[n][a])
+				}
+			}
+		}
+	}
 	return out, nil
 }
 

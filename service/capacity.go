@@ -297,6 +297,7 @@ type LimitUsed struct {
 
 	used, prices []float64
 	least        float64 // effort that an action takes in some case
+	first        float64 // sum over periods of what the first action that takes some would save, where none fits
 }
 
 func newShortage(of *decision.Capacities, per string, periods int) *Shortage {
@@ -316,6 +317,9 @@ func (s *Shortage) add(out *decision.Allocation) {
 		}
 		u.used, u.prices = append(u.used, out.Used[l]), append(u.prices, price)
 		u.Price.Low, u.Price.High = low, high
+		if out.Least[l] > u.Most {
+			u.first += out.First[l]
+		}
 		if e := out.Least[l]; e > 0 && (u.least == 0 || e < u.least) {
 			u.least = e
 		}
@@ -364,11 +368,11 @@ func (s *Shortage) Lines() (lines []string) {
 		each, of = " per "+s.per, fmt.Sprintf(", mean of %s", table.Plural(s.Periods, s.per))
 	}
 	for _, u := range s.Limits {
-		line := fmt.Sprintf("%s: %.6g of %.6g%s used%s; one more%s is worth %v", u.Name, u.Used, u.Most, each, of, each, u.Price)
+		worth := fmt.Sprintf("one more%s is worth %v", each, u.Price)
 		if u.least > u.Most {
-			line += fmt.Sprintf(", for no action takes less than %.6g", u.least)
+			worth = fmt.Sprintf("no row can get it: the action takes at least %.6g; the first%s would be worth %s", u.least, each, digits4(u.first/float64(len(s.sums))))
 		}
-		lines = append(lines, line)
+		lines = append(lines, fmt.Sprintf("%s: %.6g of %.6g%s used%s; %s", u.Name, u.Used, u.Most, each, of, worth))
 	}
 	if s.unsure {
 		lines = append(lines, "efforts that are not known count by their means: what is used may come to more")
