@@ -49,7 +49,7 @@ type Predict struct {
 // NewPredict is a request with every option at its default.
 func NewPredict() *Predict {
 	p := new(Predict)
-	p.Options = append(p.Cases.options("predictions", "probability"), p.Asked()...)
+	p.Options = append(p.Cases.options("predictions", "probability (of numbers: mean)"), p.Asked()...)
 	return p
 }
 
@@ -62,7 +62,7 @@ func (p *Predict) Asked() Options {
 }
 
 // Complete checks options against each other and fills in what follows from them.
-func (p *Predict) Complete() error { return p.Cases.complete("probability") }
+func (p *Predict) Complete() error { return p.Cases.complete("") } // what the first rows are by depends on the model
 
 // Of is the answer of a model.
 func (p *Predict) Of(m *lossep.Model) Answer { return &predicting{cases: &p.Cases, model: m} }

@@ -151,6 +151,13 @@ type CategoryModel struct{ *lossep.Model }
 
 // Predicting implements Loaded.
 func (m CategoryModel) Predicting(p *Predict) (Answer, error) {
+	if p.Top > 0 && p.Sort == "" {
+		columns := probabilityField(m.Utility().Outcomes(), nil).Columns
+		if len(columns) > 1 {
+			return nil, optionError("top", "say which column decides: {sort=%s}, {sort=%s}, …", columns[0], columns[1])
+		}
+		p.Sort = columns[0]
+	}
 	return p.Of(m.Model), p.Options.refuse("the outcome of this model is one of several categories; leave it out", "quantiles", "grid")
 }
 
@@ -240,6 +247,9 @@ func (m NumberModel) State() State {
 // Predicting implements Loaded.
 func (m NumberModel) Predicting(p *Predict) (Answer, error) {
 	fields, err := p.NumberFields()
+	if p.Top > 0 && p.Sort == "" {
+		p.Sort = "mean"
+	}
 	return &predictingNumbers{answer: answer{cases: &p.Cases, model: m.Model}, fields: fields}, err
 }
 
