@@ -332,9 +332,10 @@ func (m *Model) inducingLines() []string {
 	if s == nil {
 		return nil
 	}
-	lines := []string{
-		fmt.Sprintf("inducing points                %d for %d rows; %s of the variance unexplained, approximation error about %.2g nats per row", s.Points, m.provenance.Rows, s.Left(), s.Lost),
-		fmt.Sprintf("lower bound on the evidence    %.6f", s.Bound),
+	lines := []string{fmt.Sprintf("inducing points                %d for %d rows", s.Points, m.provenance.Rows)}
+	if s.Bound != 0 {
+		lines[0] += fmt.Sprintf("; %s of the variance unexplained, approximation error about %.2g nats per row", s.Left(), s.Lost)
+		lines = append(lines, fmt.Sprintf("lower bound on the evidence    %.6f", s.Bound))
 	}
 	if s.Power != 1 {
 		lines = append(lines, fmt.Sprintf("power                          %v", s.Power))

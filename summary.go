@@ -97,17 +97,18 @@ type LeaveOneOut struct {
 	ConstantAction int `json:"constant_action"`
 }
 
-// Inducing is how a process was seen from fewer points than there are training rows.
+// Inducing is how a process was seen from fewer points than there are training rows. Share, Lost and Bound are of the rows of a
+// fit, and 0 after Update with its kernel.
 type Inducing struct {
 	Points int `json:"points"`
 	// Share is the part of the variance of the training rows that the points leave.
-	Share float64 `json:"share_left"`
+	Share float64 `json:"share_left,omitzero"`
 	// Lost is about how far the bound is below what more points could make it, in nats per
 	// row.
-	Lost float64 `json:"lost_per_row"`
+	Lost float64 `json:"lost_per_row,omitzero"`
 	// Bound is a lower bound on the log evidence of the process without inducing points,
 	// of which Summary.LogEvidence is an approximation that may be above it.
-	Bound float64 `json:"bound"`
+	Bound float64 `json:"bound,omitzero"`
 	// Power is that of power expectation propagation; 1 is EP itself.
 	Power float64 `json:"power"`
 }

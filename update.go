@@ -245,6 +245,7 @@ func (u *updating) induced(ctx context.Context) (*Model, error) {
 	m.recipe = p.Recipe
 	m.provenance.Rows, m.provenance.Version = p.Recipe.Rows, Version
 	m.summary.LogEvidence += c.Gain
+	m.summary.Inducing = &Inducing{Points: m.summary.Inducing.Points, Power: m.summary.Inducing.Power}
 	m.summary.LeaveOneOut, m.summary.Status = nil, newStatus(c.Status)
 	m.summary.Effects = modelfile.Updated(m.summary.Effects, c.Process.Effects())
 	if err := m.checkPredictions(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/lossep/lossep"
@@ -214,6 +215,17 @@ func TestUpdateOfInducingPointsWithCostColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := updated(t, m, rowsBetween(all, 300, 360), lossep.UpdateOptions{Forget: rowsBetween(all, 0, 20)})
+	// What the points leave open of the rows of the fit is not known of others.
+	loaded, err := lossep.Read(bytes.NewReader(written(t, next)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, m := range map[bool]*lossep.Model{true: m, false: loaded} {
+		text := strings.Join(m.Results(), "\n")
+		if strings.Contains(text, "lower bound") != want || strings.Contains(text, "unexplained") != want || !strings.Contains(text, "40 for 3") {
+			t.Errorf("points are described as %s", text)
+		}
+	}
 	if _, err := next.Calibrate(context.Background(), nil); err != nil {
 		t.Error(err)
 	}
