@@ -312,6 +312,8 @@ func (o Options) forSeveral(asked Method, r *recipe.Recipe, name string, rows in
 	switch {
 	case o.Likelihood.Name == "logit":
 		return o, inputf("likelihood", "logit is for two outcomes, and there are %d; choose one of probit, robust", number)
+	case o.apart && o.Method == LossVI:
+		return o, inputf("method", "%s does not converge with label noise of %d outcomes; choose %s or %s", LossVI, number, LossEP, VI)
 	case o.apart && !induces:
 		return o, inputf("inducing", "%s", robustWants(number))
 	case o.power() != 1:

@@ -373,6 +373,7 @@ func TestForTwoOutcomesOnly(t *testing.T) {
 	for says, o := range map[string]lossep.Options{
 		"method: corrected is for two outcomes, and there are 3; choose one of ep":             {Method: lossep.Corrected},
 		"likelihood: logit is for two outcomes, and there are 3; choose one of probit, robust": {Likelihood: lossep.Likelihood{Name: "logit"}},
+		"method: loss-vi does not converge with label noise of 3 outcomes":                     {Likelihood: lossep.Likelihood{Name: "robust", Noise: 0.1}, Method: lossep.LossVI},
 		"inducing: robust of 3 outcomes is learned from inducing points":                       {Likelihood: lossep.Likelihood{Name: "robust", Noise: 0.1}, Inducing: lossep.NoInducing},
 		"power: powers are for two outcomes, and there are 3":                                  {Inducing: 10, Power: 0.5},
 		"costs of true and false negatives and positives are for two outcomes":                 {Utility: costs(t, "fn=5,fp=1")},

@@ -239,7 +239,9 @@ func (a *Audit) recipe(ctx context.Context, f *Fold, train *table.Table) (*recip
 // approximation expectation propagation answers for it, and the notes say why.
 func (a *Audit) ask(ctx context.Context, f *Fold, l *lossep.Learned, method lossep.Method, name string, x *mat.Dense) error {
 	m, err := l.Model(ctx, method)
-	if improper := new(infer.ImproperError); errors.As(err, &improper) {
+	improper := new(infer.ImproperError)
+	replaced := errors.As(err, &improper)
+	if replaced {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s: %v; EP is used instead", name, err))
 		m, err = l.Model(ctx, lossep.EP)
 	}
@@ -247,7 +249,7 @@ func (a *Audit) ask(ctx context.Context, f *Fold, l *lossep.Learned, method loss
 		return f.locate(fmt.Errorf("%s: %w", name, err))
 	}
 	s := m.Summary()
-	if method == lossep.Corrected && m.Method() == lossep.EP && len(s.Status.Notes) > 0 {
+	if m.Method() != method && !replaced && len(s.Status.Notes) > 0 {
 		f.Notes = append(f.Notes, name+": "+s.Status.Notes[0]) // why it is not the method that was asked for
 	}
 	if name == string(method) {

@@ -66,11 +66,30 @@ func (f Formula) Expected(action float64, d Distribution) float64 {
 	kinks := []float64{action}
 	if len(f.Bends) > 0 && !d.Whole() {
 		lo, hi := d.Quantile(1e-6), d.Quantile(1-1e-6)
-		for _, bend := range f.Bends {
-			kinks = append(kinks, zeros(func(y float64) float64 { return bend(action, y) }, lo, hi)...)
+		for _, bend := range f.Bends { // inner ones first: between their zeros the others are straight, as a rule
+			kinks = append(kinks, between(func(y float64) float64 { return bend(action, y) }, lo, hi, kinks)...)
 		}
 	}
 	return d.Expect(func(y float64) float64 { return f.Of(action, y) }, kinks...)
+}
+
+// between are the zeros of a function in the pieces that kinks cut from lo to hi, of which the first and the last have no end.
+func between(f func(y float64) float64, lo, hi float64, kinks []float64) (all []float64) {
+	cuts := []float64{lo, hi}
+	for _, k := range kinks {
+		if lo < k && k < hi {
+			cuts = append(cuts, k)
+		}
+	}
+	slices.Sort(cuts)
+	for i, b := range cuts[1:] {
+		for _, at := range zeros(f, cuts[i], b) {
+			if (i == 0 || at > cuts[i]) && (i+2 == len(cuts) || at < b) {
+				all = append(all, at)
+			}
+		}
+	}
+	return all
 }
 
 // zeros are those of a function: of a straight line its only one, of others where the sign changes on a grid.

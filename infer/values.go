@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -23,7 +24,7 @@ const mostOnValues = 30
 // OnValues is Fit for terms on values with the prior covariance that v holds, by sweeps over all sites at
 // once from the given sites, nil for empty ones, and nothing safer: it returns nil where those do not
 // lead to a fixed point. Then v has no use; otherwise it has the posterior.
-func (o EP) OnValues(v *gauss.Values, terms []factor.Factor, counts []float64, start []gauss.Scalar) *Values {
+func (o EP) OnValues(ctx context.Context, v *gauss.Values, terms []factor.Factor, counts []float64, start []gauss.Scalar) *Values {
 	o = o.withDefaults()
 	n := len(terms)
 	mean, variance := v.Moments()
@@ -43,7 +44,7 @@ func (o EP) OnValues(v *gauss.Values, terms []factor.Factor, counts []float64, s
 		},
 	}
 	var mixer mixer
-	for r.Sweeps = 1; r.Sweeps <= mostOnValues && v.Condition(r.Sites); r.Sweeps++ {
+	for r.Sweeps = 1; r.Sweeps <= mostOnValues && ctx.Err() == nil && v.Condition(r.Sites); r.Sweeps++ {
 		at.residual, r.LogEvidence = 0, v.LogPartition()
 		for i, site := range r.Sites {
 			p, ok := at.rule.Project(at.seen(i, mean[i], variance[i], nil), site)

@@ -42,7 +42,7 @@ func TestOnValues(t *testing.T) {
 			}
 			var start []gauss.Scalar
 			for range 2 {
-				got := infer.EP{}.OnValues(s.Values(k, x), values.Factors, counts, start)
+				got := infer.EP{}.OnValues(t.Context(), s.Values(k, x), values.Factors, counts, start)
 				if got == nil {
 					t.Fatalf("%d values: no fixed point", n)
 				}
@@ -66,7 +66,7 @@ func TestOnValues(t *testing.T) {
 		}
 		start := make([]gauss.Scalar, n)
 		start[3].Tau = -0.1
-		if (infer.EP{}).OnValues(s.Values(k, x), values.Factors, nil, start) != nil {
+		if (infer.EP{}).OnValues(t.Context(), s.Values(k, x), values.Factors, nil, start) != nil {
 			t.Error("a site that takes something away is taken")
 		}
 	}

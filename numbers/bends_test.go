@@ -47,4 +47,10 @@ func TestBendsOfFormulas(t *testing.T) {
 	if got, want := named.Expected(0, d), 40+3*d.Excess(46.3); !(math.Abs(got-want) <= 1e-9*want) {
 		t.Errorf("a named action: %v, want %v", got, want)
 	}
+	// A bend within a bend, narrow beside what outcomes may be.
+	wide := newNormals([]Part{{0.999, mean, sd}, {0.001, mean, 3000}}, &Transform{Scale: 1}, 0)
+	tent := stakeOf(t, "costs:\n  near: max(0, 1 - max(outcome - 52.3, 52.3 - outcome))\n  other: 90")
+	if got, want := tent.Expected(0, wide), wide.Excess(51.3)-2*wide.Excess(52.3)+wide.Excess(53.3); !(math.Abs(got-want) <= 1e-9*want) {
+		t.Errorf("a narrow cost: %v, want %v", got, want)
+	}
 }

@@ -96,7 +96,7 @@ type projection interface {
 	// step writes the step from the present site to next, and log E U or E log U.
 	step(c *calibration) error
 	// objective is that of the rule with the utility, where value is the rows' part.
-	objective(c *calibration, value float64) float64
+	objective(c *calibration, value float64) (float64, error)
 }
 
 // tilting is the projection of Loss-EP: the site makes q̄ what has the moments of q times U.
@@ -119,8 +119,8 @@ func (t *tilting) step(c *calibration) error {
 	return nil
 }
 
-func (t *tilting) objective(c *calibration, value float64) float64 {
-	return c.cavity.LogPartition() + c.utility.LogMean(c.actions, c.mean, c.variance, t.d1, t.d2) + value
+func (t *tilting) objective(c *calibration, value float64) (float64, error) {
+	return c.cavity.LogPartition() + c.utility.LogMean(c.actions, c.mean, c.variance, t.d1, t.d2) + value, nil
 }
 
 // averaging is that of Loss-VI.
@@ -140,11 +140,11 @@ func (a *averaging) step(c *calibration) error {
 	return nil
 }
 
-func (a *averaging) objective(c *calibration, value float64) float64 {
-	if a.step(c) != nil {
-		return math.NaN()
+func (a *averaging) objective(c *calibration, value float64) (float64, error) {
+	if err := a.step(c); err != nil {
+		return 0, err
 	}
-	return Objective(c.opt.Rule, c.cavity, value) + c.logZ
+	return Objective(c.opt.Rule, c.cavity, value) + c.logZ, nil
 }
 
 // look makes q and its marginals at the points.
@@ -255,5 +255,5 @@ func (c *calibration) evidence(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.by.objective(c, sums.Value), nil
+	return c.by.objective(c, sums.Value)
 }

@@ -69,7 +69,7 @@ func (e *full) converge(ctx context.Context, k kernel.Kernel, logs []float64, ne
 			sites = start.Terms
 		}
 		v := e.scratch.Values(k, e.x)
-		if r := (infer.EP{Tolerance: tolerance}).OnValues(v, of.Factors, of.Counts, sites); r != nil {
+		if r := (infer.EP{Tolerance: tolerance}).OnValues(ctx, v, of.Factors, of.Counts, sites); r != nil {
 			f.sites.Terms, f.log, f.swept, f.slope = r.Sites, r.LogEvidence, r.Sweeps, e.scratch.ValuesGradient(k, e.x)
 			return f, nil
 		}
@@ -163,6 +163,7 @@ func (e *full) spread(ctx context.Context, from *fullFit, known []int) infer.Sit
 	if err != nil {
 		return all
 	}
+	e.tune(from.logs)
 	mean, variance := make([]float64, len(unknown)), make([]float64, len(unknown))
 	infer.Gaussian{Gaussian: from.ep.Q}.Moments(from.process.At(gp.RowsOf(e.x, unknown)), mean, variance)
 	for k, row := range unknown {

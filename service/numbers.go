@@ -158,7 +158,7 @@ func (m CategoryModel) Predicting(p *Predict) (Answer, error) {
 		}
 		p.Sort = columns[0]
 	}
-	return p.Of(m.Model), p.Options.refuse("the outcome of this model is one of several categories; leave it out", "quantiles", "grid")
+	return p.Of(m.Model), p.Options.refuse("it is for outcomes that are numbers, and that of this model is a category; leave it out", "quantiles", "grid")
 }
 
 // Deciding implements Loaded.

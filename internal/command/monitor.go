@@ -39,16 +39,17 @@ func newMonitor() *cobra.Command {
 		Use:   "monitor model.lossep new.csv [--outcomes later.csv] [--time COLUMN] [--window week]",
 		Short: "Estimate what decisions cost over time, before and after outcomes are known",
 		Long: `Estimate the cost of a model's decisions in each window of time, before outcomes are known. The
-95 % interval (coverage 1 − --level) accounts for sampling error, uncertainty of the recalibration and covariate drift. Columns that
-drifted are listed with their effect on the cost. Where outcomes are known, in the table or in
-another one (--outcomes, joined by --id), the realised cost is shown beside the estimate and
-tested against it.
+95 % interval (coverage 1 − --level) accounts for sampling error, uncertainty of the
+recalibration and covariate drift. Columns that drifted are listed with their effect on the cost.
+Where outcomes are known, in the table or in another one (--outcomes, joined by --id), the
+realised cost is shown beside the estimate and tested against it.
 
-An alarm means that the cost rose by more than --tolerance. The probability of a false alarm is at
-most --level over the whole monitoring period, even if monitor is run every day. The exit status is 3 if there is
-an alarm, else 0.
+An alarm means that the cost rose by more than --tolerance. The probability of a false alarm is
+at most --level over the whole monitoring period, even if monitor is run every day. The exit
+status is 3 if there is an alarm, else 0.
 
-Options under "Table file" apply to all tables, except --skip-lines, which applies to the new cases only.`,
+Options under "Table file" apply to all tables, except --skip-lines, which applies to the new
+cases only.`,
 		Example: `  lossep monitor model.lossep new.parquet --time decided_at --window week
   lossep monitor model.lossep new.csv --outcomes later.csv --id case --time decided_at --window day --out watch
   lossep monitor model.lossep new.csv --window 5000 --metrics /var/lib/node_exporter/lossep.prom`,
