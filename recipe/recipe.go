@@ -229,6 +229,14 @@ func (r *Recipe) NameOf(k Kind) string {
 	return ""
 }
 
+// DateOrder is the order of day and month in a column of dates, empty if it has none.
+func (r *Recipe) DateOrder(column string) table.DateOrder {
+	if c := r.called(column); c.Dates != nil && (c.Dates.Order == table.DayFirst || c.Dates.Order == table.MonthFirst) {
+		return c.Dates.Order
+	}
+	return ""
+}
+
 // called is the column of a name, of no kind if there is none.
 func (r *Recipe) called(name string) *Column {
 	if i := slices.IndexFunc(r.Columns, func(c Column) bool { return c.Name == name }); i >= 0 {

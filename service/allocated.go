@@ -51,7 +51,9 @@ func (a *Deciding) allocated(ctx context.Context, rd *recipe.Reader, id identity
 		}
 		all, efforts = append(all, w), append(efforts, of)
 	}
-	groups, err := a.request.Groups(len(all), func(i int) string { return all[i].period }, func(i int) *table.Error { return all[i].place })
+	over := a.request.Division
+	over.Dates = a.model.Recipe().DateOrder(over.Time)
+	groups, err := over.Groups(len(all), func(i int) string { return all[i].period }, func(i int) *table.Error { return all[i].place })
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (q *Monitor) Of(ctx context.Context, m Loaded, t, outcomes, reference *tabl
 	for _, p := range r.Parts() {
 		o.Columns = append(o.Columns, monitor.Column{Name: p.Column, At: p.At})
 	}
-	order, spans, err := q.spans(t)
+	order, spans, err := q.spans(t, cmp.Or(q.dates, r.DateOrder(q.Time)))
 	if err != nil {
 		return nil, err
 	}
@@ -212,11 +212,11 @@ func referenceOf(ctx context.Context, m Loaded, t *table.Table) (*monitor.Cases,
 }
 
 // spans are the rows in the order of time, and their windows.
-func (q *Monitor) spans(t *table.Table) (order []int, spans []monitor.Span, err error) {
+func (q *Monitor) spans(t *table.Table, dates table.DateOrder) (order []int, spans []monitor.Span, err error) {
 	order = indices.Of(t.Len())
 	var times []float64
 	if q.Time != "" {
-		if times, err = t.Times(q.Time, q.dates); err != nil {
+		if times, err = t.Times(q.Time, dates); err != nil {
 			return nil, nil, err
 		}
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(times[i], times[j]) })

@@ -138,7 +138,9 @@ func (d *decidingNumbers) allocated(ctx context.Context, rd *recipe.Reader, seve
 	if err != nil {
 		return err
 	}
-	groups, err := d.request.Groups(len(all), func(i int) string { return periods[i] }, func(i int) *table.Error { return places[i] })
+	over := d.request.Division
+	over.Dates = d.model.Recipe().DateOrder(over.Time)
+	groups, err := over.Groups(len(all), func(i int) string { return periods[i] }, func(i int) *table.Error { return places[i] })
 	if err != nil {
 		return err
 	}

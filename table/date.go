@@ -266,8 +266,8 @@ func (p Period) Name(t time.Time) string {
 }
 
 // Names are those of times as a column has them, dates in the order of day, month and year that all of
-// them can be read in. The error is at the time that cannot be read.
-func (p Period) Names(n int, text func(i int) string, place func(i int) *Error) ([]string, error) {
+// them can be read in; the given order where day and month may be either. The error is at the time that cannot be read.
+func (p Period) Names(n int, order DateOrder, text func(i int) string, place func(i int) *Error) ([]string, error) {
 	names := make([]string, n)
 	read := func(order DateOrder) (bad int) {
 		for i := range names {
@@ -286,9 +286,9 @@ func (p Period) Names(n int, text func(i int) string, place func(i int) *Error) 
 	days, months := read(DayFirst), read(MonthFirst)
 	var at *Error
 	switch {
-	case days >= 0 && months < 0:
+	case months < 0 && (days >= 0 || order == MonthFirst):
 		return names, nil
-	case months >= 0 && days < 0:
+	case days < 0 && (months >= 0 || order == DayFirst):
 		read(DayFirst)
 		return names, nil
 	case days < 0:
@@ -306,6 +306,8 @@ func (p Period) Names(n int, text func(i int) string, place func(i int) *Error) 
 type Division struct {
 	Per  string // a period of the column Time, or a column; empty for all cases together
 	Time string
+	// Dates is the order of times whose day and month may be either; they are refused without it.
+	Dates DateOrder
 }
 
 // Period is the one that is named, empty if a column is.
@@ -327,7 +329,7 @@ func (d Division) Column() string {
 // Groups names what each case belongs to, given the cells of the column; nil if nothing divides them.
 func (d Division) Groups(n int, cell func(i int) string, place func(i int) *Error) ([]string, error) {
 	if p := d.Period(); p != "" {
-		return p.Names(n, cell, place)
+		return p.Names(n, d.Dates, cell, place)
 	}
 	if d.Per == "" {
 		return nil, nil

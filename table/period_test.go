@@ -24,15 +24,20 @@ func TestPeriods(t *testing.T) {
 }
 
 func TestPeriodsOfCells(t *testing.T) {
-	for _, c := range []struct{ cells, want, wrong string }{
-		{"2026-03-01,2026-03-01 23:59", "2026-03-01,2026-03-01", ""},
-		{"13.04.2026,01.04.2026", "2026-04-13,2026-04-01", ""},
-		{"04/13/2026,04/01/2026", "2026-04-13,2026-04-01", ""},
-		{"03.04.2026,01.04.2026", "", "the dates could be day-first or month-first"},
-		{"2026-03-01,soon", "", `"soon" is not a date`},
+	for _, c := range []struct {
+		cells, want, wrong string
+		order              DateOrder
+	}{
+		{"2026-03-01,2026-03-01 23:59", "2026-03-01,2026-03-01", "", ""},
+		{"13.04.2026,01.04.2026", "2026-04-13,2026-04-01", "", ""},
+		{"04/13/2026,04/01/2026", "2026-04-13,2026-04-01", "", ""},
+		{"03.04.2026,01.04.2026", "", "the dates could be day-first or month-first", ""},
+		{"03.04.2026,01.04.2026", "2026-04-03,2026-04-01", "", DayFirst},
+		{"03.04.2026,01.04.2026", "2026-03-04,2026-01-04", "", MonthFirst},
+		{"2026-03-01,soon", "", `"soon" is not a date`, ""},
 	} {
 		cells := strings.Split(c.cells, ",")
-		got, err := Day.Names(len(cells), func(i int) string { return cells[i] }, func(i int) *Error { return &Error{Row: i + 1} })
+		got, err := Day.Names(len(cells), c.order, func(i int) string { return cells[i] }, func(i int) *Error { return &Error{Row: i + 1} })
 		if strings.Join(got, ",") != c.want || (err != nil) != (c.wrong != "") {
 			t.Errorf("%s: %q, %v", c.cells, got, err)
 		}

@@ -95,6 +95,7 @@ func (j *job) allocateNumbers(ctx context.Context, d *service.NumberDecider, q s
 	if err := j.take(j.share, "the capacity", float64(bytes)); err != nil {
 		return found, nil, err
 	}
+	q.Dates = j.number.Recipe().DateOrder(q.Time)
 	if err := d.AllocateTable(j.rows, all, q, j.number.Recipe().Missing...); err != nil {
 		return found, nil, err
 	}

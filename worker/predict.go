@@ -174,6 +174,7 @@ func (j *job) decide(ctx context.Context) (any, []Tensor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	q.Dates = j.model.Recipe().DateOrder(q.Time)
 	found, err := j.decided(&q, d, waiting, j.model.Recipe().Missing...)
 	if err != nil {
 		return nil, nil, err
