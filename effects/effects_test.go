@@ -189,6 +189,50 @@ func TestSimulatedGroups(t *testing.T) {
 	}
 }
 
+// Of two crossed families each effect is known relative to the others of its family as well as intervals promise. What the
+// means of both are is told by their sum alone, which a product does not know.
+func TestCrossedGroups(t *testing.T) {
+	const tables, sd = 40, 0.8
+	for _, groups := range []int{10, 40, 100} {
+		rng := rand.New(rand.NewPCG(9, uint64(groups)))
+		covered, relative := 0, 0
+		for range tables {
+			truth := [2][]float64{normals(rng, groups, sd), normals(rng, groups, sd)}
+			x, y := mat.NewDense(groups*40, 2, nil), make(labels, groups*40)
+			for i := range y {
+				g, h := rng.IntN(groups), rng.IntN(groups)
+				x.SetRow(i, []float64{float64(g), float64(h)})
+				if rng.Float64() < normal.CDF(truth[0][g]+truth[1][h]) {
+					y[i] = 1
+				}
+			}
+			f := newFit(NewTable(x, 2), y)
+			mustAdd(t, f, Family{{0, 0}})
+			mustAdd(t, f, Family{{1, 0}})
+			mustRun(t, f, 200, 1e-6, nil)
+			for k, e := range f.Effects() {
+				off := 0.0 // of their mean
+				for g, w := range e.Moments {
+					off += (w.Mean - truth[k][g]) / float64(groups)
+				}
+				for g, w := range e.Moments {
+					if d, within := w.Mean-truth[k][g], 1.96*math.Sqrt(w.Variance); math.Abs(d) < within {
+						covered++
+					}
+					if d, within := w.Mean-truth[k][g]-off, 1.96*math.Sqrt(w.Variance); math.Abs(d) < within {
+						relative++
+					}
+				}
+			}
+		}
+		all := float64(2 * groups * tables)
+		t.Logf("%d groups: intervals of 95 %% cover %.1f %% of effects, %.1f %% of their differences from the mean", groups, 100*float64(covered)/all, 100*float64(relative)/all)
+		if share := float64(relative) / all; share < 0.93 || share > 0.97 {
+			t.Errorf("%d groups: intervals of 95 %% cover %.1f %% of the differences from the mean", groups, 100*share)
+		}
+	}
+}
+
 // A row that counts twice is two rows.
 func TestCounts(t *testing.T) {
 	table, y := crossedRows(4000, 6)
