@@ -189,11 +189,11 @@ func TestSimulatedGroups(t *testing.T) {
 	}
 }
 
-// Of two crossed families each effect is known relative to the others of its family as well as intervals promise. What the
-// means of both are is told by their sum alone, which a product does not know.
+// Of two crossed families intervals of effects, as they are shown, hold what they promise, and so do those of a product for
+// differences of effects from the mean of their family.
 func TestCrossedGroups(t *testing.T) {
-	const tables, sd = 40, 0.8
-	for _, groups := range []int{10, 40, 100} {
+	const tables, sd = 100, 0.8
+	for _, groups := range []int{10, 20, 40, 100} {
 		rng := rand.New(rand.NewPCG(9, uint64(groups)))
 		covered, relative := 0, 0
 		for range tables {
@@ -210,13 +210,14 @@ func TestCrossedGroups(t *testing.T) {
 			mustAdd(t, f, Family{{0, 0}})
 			mustAdd(t, f, Family{{1, 0}})
 			mustRun(t, f, 200, 1e-6, nil)
+			shown := Set(f.Effects()).Uncertain()
 			for k, e := range f.Effects() {
 				off := 0.0 // of their mean
 				for g, w := range e.Moments {
 					off += (w.Mean - truth[k][g]) / float64(groups)
 				}
 				for g, w := range e.Moments {
-					if d, within := w.Mean-truth[k][g], 1.96*math.Sqrt(w.Variance); math.Abs(d) < within {
+					if d, within := w.Mean-truth[k][g], 1.96*math.Sqrt(shown[k].Moments[g].Variance); math.Abs(d) < within {
 						covered++
 					}
 					if d, within := w.Mean-truth[k][g]-off, 1.96*math.Sqrt(w.Variance); math.Abs(d) < within {
@@ -227,8 +228,11 @@ func TestCrossedGroups(t *testing.T) {
 		}
 		all := float64(2 * groups * tables)
 		t.Logf("%d groups: intervals of 95 %% cover %.1f %% of effects, %.1f %% of their differences from the mean", groups, 100*float64(covered)/all, 100*float64(relative)/all)
-		if share := float64(relative) / all; share < 0.93 || share > 0.97 {
-			t.Errorf("%d groups: intervals of 95 %% cover %.1f %% of the differences from the mean", groups, 100*share)
+		for what, n := range map[string]int{"effects": covered, "differences from the mean": relative} {
+			// With ten groups the curvature of the rows' part in σ, which is taken to second order, matters.
+			if share := float64(n) / all; share > 0.97 || share < 0.93 && (groups > 10 || share < 0.92) {
+				t.Errorf("%d groups: intervals of 95 %% cover %.1f %% of the %s", groups, 100*share, what)
+			}
 		}
 	}
 }

@@ -5,11 +5,35 @@ import (
 	"slices"
 )
 
-// Uncertain are the effects as they are shown: with variances that allow for those of the families not being known.
+// Uncertain are the effects as they are shown: with variances that allow for those of the families not being known, and
+// for rows that tell of the means of several families by their sum alone.
+//
+// A constant c that all G effects of a family have in common has the prior variance d = σ²/G, and rows, which see the sum of
+// the families' constants, say of each what a precision T says. By themselves constants would have the variances d − Td²/(1 + Td),
+// which is what a product of families has in its effects. Together they have d − Td²/(1 + TD), where D is the sum of d over families.
 func (s Set) Uncertain() Set {
 	all := slices.Clone(s)
+	total := 0.0
 	for j, e := range s {
 		all[j] = e.uncertain()
+		total += all[j].Variance / float64(e.Groups())
+	}
+	if len(s) == 1 {
+		return all
+	}
+	for j, e := range s {
+		c, d := *all[j], all[j].Variance/float64(e.Groups())
+		c.Moments = slices.Clone(c.Moments)
+		for k := range e.Functions() {
+			told := 0.0
+			for _, w := range e.Of(k) {
+				told += max(0, 1/w.Variance-1/e.Variance)
+			}
+			for g := range e.Groups() {
+				c.Of(k)[g].Variance += told * d * d * (1/(1+told*d) - 1/(1+told*total))
+			}
+		}
+		all[j] = &c
 	}
 	return all
 }
