@@ -187,12 +187,12 @@ func TestGradesAreReproducible(t *testing.T) {
 func TestGradesRefused(t *testing.T) {
 	rows := grades(t, 40, 3, 5)
 	for want, change := range map[string]func(*lossep.Options){
-		"whose order is not known":         func(o *lossep.Options) { o.Data = recipe.Options{Grading: recipe.Graded} },
-		`"g2" is not in the order g0,g1`:   func(o *lossep.Options) { o.Data.Ordered[0].Categories = []string{"g0", "g1"} },
-		"leave the positive class out":     func(o *lossep.Options) { o.Data.Positive = "g1" },
-		"logit is not for ordered outcomes":        func(o *lossep.Options) { o.Likelihood.Name = "logit" },
-		"together with the kernel":         func(o *lossep.Options) { o.Kernel, o.Fixed = "rbf + constant", true },
-		"follows from an outcome that has": func(o *lossep.Options) { o.Likelihood.Name = "ordered" },
+		"whose order is not known":          func(o *lossep.Options) { o.Data = recipe.Options{Grading: recipe.Graded} },
+		`"g2" is not in the order g0,g1`:    func(o *lossep.Options) { o.Data.Ordered[0].Categories = []string{"g0", "g1"} },
+		"leave the positive class out":      func(o *lossep.Options) { o.Data.Positive = "g1" },
+		"logit is not for ordered outcomes": func(o *lossep.Options) { o.Likelihood.Name = "logit" },
+		"together with the kernel":          func(o *lossep.Options) { o.Kernel, o.Fixed = "rbf + constant", true },
+		"follows from an outcome that has":  func(o *lossep.Options) { o.Likelihood.Name = "ordered" },
 	} {
 		o := inOrder(3, false, "", "")
 		change(&o)
