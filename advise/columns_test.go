@@ -44,12 +44,14 @@ func TestCountsAreAskedAbout(t *testing.T) {
 		asked      bool
 	}{
 		{"Freq", "m,a,12,no\nm,a,3,yes\nf,a,8,no\nf,a,9,yes\nm,b,1,no\nf,b,2,yes", true},
+		{"n", "m,a,12,7\nm,a,3,8.5\nf,a,8,7\nf,a,9,9\nm,b,1,7\nf,b,2,8.5", true},          // of an outcome that is a number
+		{"n", "m,a,12,7\nm,a,3,7\nf,a,8,7\nf,a,9,9\nm,b,1,7\nf,b,2,8.5", false},           // a row comes twice
 		{"size", "m,a,12,no\nm,a,3,yes\nf,a,8,no\nf,a,9,yes\nm,b,1,no\nf,b,2,yes", false}, // not called so
 		{"n", "m,a,12.5,no\nm,a,3,yes\nf,a,8,no\nf,a,9,yes\nm,b,1,no\nf,b,2,yes", false},  // not whole
 		{"n", "m,a,12,no\nm,a,3,no\nf,a,8,no\nf,a,9,yes\nm,b,1,no\nf,b,2,yes", false},     // a row comes twice
 		{"n", "m,a,12,no\nm,b,3,yes\nf,a,8,no\nf,b,9,yes\nm,c,1,no\nf,c,2,yes", false},    // all rows differ besides
 	} {
-		l, err := learn(mustRead(t, "sex,job,"+c.name+",y\n"+c.rows+"\n", table.HeaderYes), recipe.Options{})
+		l, err := learn(mustRead(t, "sex,job,"+c.name+",y\n"+c.rows+"\n", table.HeaderYes), recipe.Options{Number: strings.Contains(c.rows, "8.5")})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,9 +29,13 @@ func counts(k *Look) []found {
 	}
 	name := r.Columns[at].Name
 	digests := r.DigestsWithout(k.X, name)
+	outcome := func(i int) uint64 { return math.Float64bits(k.Values[i]) }
+	if !r.Target.Number {
+		outcome = func(i int) uint64 { return uint64(k.Labels[i]) }
+	}
 	seen, rows := make(map[uint64]int), make(map[[2]uint64]bool)
 	for i := range digests {
-		row := [2]uint64{digests[i], uint64(k.Labels[i])}
+		row := [2]uint64{digests[i], outcome(i)}
 		if rows[row] {
 			return nil
 		}
