@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/combin"
-
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -19,10 +17,12 @@ const (
 	leakArea = 0.995
 	// leakRows is how many rows an outcome must have to be looked at.
 	leakRows = 15
-	// Of two outcomes of which one has fewer rows a column that tells all rows apart is named where that has a
-	// chance of less than separated in any of the columns, and either outcome fewestSeparated rows.
+	// Of two outcomes of which one has fewer rows, and of fewer than twice as many numbers, a column that tells all rows apart is
+	// named where that has a chance of less than separated in any of the columns, and either outcome fewestSeparated rows.
 	separated       = 1e-4
 	fewestSeparated = 4
+	// rowsPerCode is how many rows a category must have on average: codes as good as rows each tell any outcome.
+	rowsPerCode = 5
 	// leakSample is how many rows are looked at.
 	leakSample = 20_000
 	// A column is filled only with some outcomes if the share of its cells with a value is
@@ -33,52 +33,49 @@ const (
 
 // leakTest looks for columns that tell the outcome almost by themselves.
 type leakTest struct {
-	rows [][]int // those looked at of each outcome that has enough of them
+	rows [][]int // those looked at of each outcome, or class of numbers, that has enough of them
 	name []string
 	all  int // rows of the table
-	// few is the probability that a column that knows nothing has the rows of two outcomes apart in one given
+	// numbers are outcomes that are numbers, in place of those of rows.
+	numbers *numericOutcome
+	// few is the probability that a column that knows nothing has the rows of all outcomes apart in one given
 	// order, times the columns, where rows are too few to look at anything else; 0 where they are not.
-	few float64
+	few      float64
+	outcomes int // that differ, where rows are few
 }
 
 // looked are the rows that are looked at.
 func (t *leakTest) looked() (number int) {
+	if t.numbers != nil {
+		return len(t.numbers.rows)
+	}
 	for _, rows := range t.rows {
 		number += len(rows)
 	}
 	return number
 }
 
-// fewRows has rows of two outcomes be looked at that are too few for anything but to be told apart.
-func (t *leakTest) fewRows(rows [][]int, outcomes []string, columns int) bool {
-	if len(rows) != 2 || min(len(rows[0]), len(rows[1])) < fewestSeparated {
-		return false
+// fewRows has rows be looked at that are too few for anything but to be told apart. Sizes are how many there are of
+// each outcome.
+func (t *leakTest) fewRows(sizes []int, columns int) {
+	t.outcomes = len(sizes)
+	log, _ := math.Lgamma(float64(t.looked()) + 1)
+	for _, n := range sizes {
+		of, _ := math.Lgamma(float64(n) + 1)
+		log -= of
 	}
-	t.rows, t.name = rows, outcomes
-	t.few = float64(columns) * math.Exp(-combin.LogGeneralizedBinomial(float64(t.looked()), float64(len(rows[0]))))
-	return true
+	t.few = float64(columns) * math.Exp(-log)
 }
 
 // leaks names the columns that tell the outcome almost by themselves, by whether
 // they are filled or by their values.
 func leaks(k *Look) (all []found) {
+	test := ofCategories
 	if k.Recipe.Target.Number {
-		return nil // which has no classes
+		test = ofNumbers
 	}
-	n, _ := k.X.Dims()
-	t := leakTest{all: n}
-	target := &k.Recipe.Target
-	rows := make([][]int, len(target.Outcomes))
-	for row := 0; row < n; row += max(1, n/leakSample) {
-		y := k.Labels[row]
-		rows[y] = append(rows[y], row)
-	}
-	for y, name := range target.Outcomes {
-		if len(rows[y]) >= leakRows {
-			t.rows, t.name = append(t.rows, rows[y]), append(t.name, name)
-		}
-	}
-	if len(t.rows) < 2 && !t.fewRows(rows, target.Outcomes, len(k.Recipe.Parts())) {
+	t := test(k)
+	if t == nil {
 		return nil
 	}
 	texts := make([]string, len(k.Recipe.Columns))
@@ -90,6 +87,32 @@ func leaks(k *Look) (all []found) {
 		}
 	}
 	return all
+}
+
+// ofCategories is the test of outcomes that are categories, nil where there are too few rows.
+func ofCategories(k *Look) *leakTest {
+	n, _ := k.X.Dims()
+	t := &leakTest{all: n}
+	target := &k.Recipe.Target
+	rows := make([][]int, len(target.Outcomes))
+	for row := 0; row < n; row += max(1, n/leakSample) {
+		y := k.Labels[row]
+		rows[y] = append(rows[y], row)
+	}
+	for y, name := range target.Outcomes {
+		if len(rows[y]) >= leakRows {
+			t.rows, t.name = append(t.rows, rows[y]), append(t.name, name)
+		}
+	}
+	if len(t.rows) > 1 {
+		return t
+	}
+	if len(rows) != 2 || min(len(rows[0]), len(rows[1])) < fewestSeparated {
+		return nil
+	}
+	t.rows, t.name = rows, target.Outcomes
+	t.fewRows([]int{len(rows[0]), len(rows[1])}, len(k.Recipe.Parts()))
+	return t
 }
 
 // leak says how a column tells the outcome, if it does.
@@ -106,19 +129,25 @@ func (t *leakTest) leak(k *Look, i int) string {
 			return text
 		}
 	}
-	area, orders := 0.0, 2.0 // of values that would tell rows apart
+	value, codes := func(row int) float64 { return k.X.At(row, number) }, 0
 	switch c.Kind {
 	case recipe.Presence:
+		return ""
 	case recipe.Categorical:
-		orders = math.Exp2(float64(len(c.Categories) + 1))
-		area = t.byCategories(len(c.Categories)+1, func(row int) int {
+		codes = len(c.Categories) + 1
+		value = func(row int) float64 {
 			if missing(row) {
-				return len(c.Categories)
+				return float64(codes - 1)
 			}
-			return int(k.X.At(row, code))
-		})
-	default:
-		area = t.byNumbers(func(row int) float64 { return k.X.At(row, number) })
+			return k.X.At(row, code)
+		}
+	}
+	area, orders := 0.0, 2.0 // of values that would tell rows apart
+	if codes > 0 {
+		orders = math.Pow(float64(t.outcomes), float64(codes))
+		area = t.byCategories(codes, func(row int) int { return int(value(row)) })
+	} else {
+		area = t.byNumbers(value)
 	}
 	if area == 1 && (t.few == 0 || orders*t.few < separated) {
 		rows := fmt.Sprintf("all %d rows", t.looked())
@@ -127,10 +156,19 @@ func (t *leakTest) leak(k *Look, i int) string {
 		}
 		return fmt.Sprintf("column %s alone decides the outcome in %s: is it known before the outcome is?", table.Quote(c.Name), rows)
 	}
-	if area < leakArea || t.few > 0 {
+	if t.few > 0 {
 		return ""
 	}
-	return fmt.Sprintf("column %s alone tells the outcome (area under the curve %.4f): is it known beforehand?", table.Quote(c.Name), area)
+	tells, measure := "the outcome", "area under the curve"
+	if t.numbers != nil {
+		if measure = "concordance"; area < leakArea {
+			tells, measure, area = "in which range the outcome is", "area under the curve", t.numbers.byRanges(value)
+		}
+	}
+	if area < leakArea {
+		return ""
+	}
+	return fmt.Sprintf("column %s alone tells %s (%s %.4f): is it known beforehand?", table.Quote(c.Name), tells, measure, area)
 }
 
 // byFilled says so if the column is filled only with some of the outcomes.
@@ -161,8 +199,12 @@ func (t *leakTest) byFilled(c *recipe.Column, missing func(row int) bool) (note 
 }
 
 // byNumbers is the area under the curve of the two outcomes that a column of numbers
-// tells apart worst, or of two that it tells apart too badly.
+// tells apart worst, or of two that it tells apart too badly; or the concordance with outcomes that are numbers.
 func (t *leakTest) byNumbers(number func(row int) float64) float64 {
+	if t.numbers != nil {
+		area := t.numbers.concordance(number)
+		return max(area, 1-area)
+	}
 	values := make([][]float64, len(t.rows))
 	for y, rows := range t.rows {
 		for _, row := range rows {
@@ -177,8 +219,11 @@ func (t *leakTest) byNumbers(number func(row int) float64) float64 {
 }
 
 // byCategories is byNumbers of a column of codes: of a code counts the share of either
-// outcome among the rows that have it. Codes as good as rows each would tell any outcome.
+// outcome among the rows that have it.
 func (t *leakTest) byCategories(codes int, code func(row int) int) float64 {
+	if t.numbers != nil {
+		return t.numbers.ofCodes(codes, code)
+	}
 	counts := make([][]float64, len(t.rows))
 	for y, rows := range t.rows {
 		counts[y] = make([]float64, codes)
@@ -187,7 +232,7 @@ func (t *leakTest) byCategories(codes int, code func(row int) int) float64 {
 		}
 	}
 	return t.worst(func(a, b int) float64 {
-		if len(t.rows[a])+len(t.rows[b]) < 5*(codes-1) {
+		if len(t.rows[a])+len(t.rows[b]) < rowsPerCode*(codes-1) {
 			return 0
 		}
 		return areaOfCounts(counts[a], counts[b])
