@@ -345,6 +345,10 @@ type Settings struct {
 	Kernel         string            `json:"kernel"`
 	Fixed          bool              `json:"fixed"`
 	Restarts       int               `json:"restarts"`
+	Inducing       int               `json:"inducing"`
+	Power          float64           `json:"power"`
+	ShardRows      int               `json:"shard_rows"`
+	Sweeps         int               `json:"sweeps"`
 	DecideCodes    bool              `json:"decide_codes,omitempty"`
 	Folds          int               `json:"folds"`
 	Repeats        int               `json:"repeats"`
@@ -359,20 +363,21 @@ type Settings struct {
 func (a *Audit) Settings() Settings {
 	o := a.opt
 	s := Settings{
-		Version: lossep.Version, Rows: checksum(a.table), Utility: a.problem.Utility, Methods: o.Methods,
+		Version: lossep.Version, Rows: Checksum(a.table), Utility: a.problem.Utility, Methods: o.Methods,
 		Probabilities: o.Probabilities, Recalibrations: o.Recalibrations,
-		Likelihood: o.Fit.Likelihood, Kernel: a.problem.KernelText(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts, DecideCodes: o.Fit.DecideCodes,
+		Likelihood: o.Fit.Likelihood, Kernel: a.problem.KernelText(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts,
+		Inducing: o.Fit.Inducing, Power: o.Fit.Power, ShardRows: o.Fit.ShardRows, Sweeps: o.Fit.Sweeps, DecideCodes: o.Fit.DecideCodes,
 		Folds: o.Folds, Repeats: o.Repeats, Groups: o.Fit.Data.Groups, Time: o.Time,
 		References: o.References, Seed: o.Fit.Seed, Recipe: a.problem.Recipe,
 	}
 	if o.Test != nil {
-		s.Test = checksum(o.Test)
+		s.Test = Checksum(o.Test)
 	}
 	return s
 }
 
-// checksum is that of the cells, each with its length so that they cannot be confused.
-func checksum(t *table.Table) string {
+// Checksum is that of the cells, each with its length so that they cannot be confused.
+func Checksum(t *table.Table) string {
 	h := sha256.New()
 	var length [8]byte
 	add := func(cells []string) {

@@ -1,6 +1,8 @@
 package numbers
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +13,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -36,30 +41,68 @@ type AuditOptions struct {
 	Per      string
 }
 
-// auditing gathers the cases of an audit.
-type auditing struct {
+// Auditing is an audit that is ready to run.
+type Auditing struct {
 	opt     AuditOptions
 	options lossep.Options
-	cases   []CostCase
-	notes   []string // of methods that have not converged
-	ways    []way    // of choosing actions, the model first
+	table   *table.Table // what is learned from
+	subject *table.Table // what is decided
+	whole   *Problem
+	splits  []compare.Split // of which the only one has every row in both where there is a test set
+	limits  *decision.Capacities
+}
+
+// Fold is what models that were fitted without some cases decide about them. It is plain data that survives JSON bit for bit.
+type Fold struct {
+	Index   int          `json:"index"`
+	Rows    []int        `json:"rows"`  // that are decided, from 0
+	Model   AuditedModel `json:"model"` // that decides them
+	Cases   []scoredCase `json:"cases"`
+	Ways    []way        `json:"ways"` // of choosing actions, the model first
+	Ratios  []ratio      `json:"ratios,omitempty"`
+	Weights []float64    `json:"weights,omitempty"`
+	Groups  []string     `json:"groups,omitempty"`
+	Notes   []string     `json:"notes,omitempty"` // of methods that have not converged
+	// File is the model, kept where decisions of all folds share a capacity, which are made in the end.
+	File []byte `json:"file,omitempty"`
+}
+
+// auditing gathers the cases of the folds.
+type auditing struct {
+	*Auditing
+	cases   []scoredCase
+	ways    []way
 	ratios  []ratio
 	weights []float64 // nil if each case counts once
 	groups  []int     // nil if each is by itself
 	models  []AuditedModel
 	named   map[string]int // groups
-	given   float64        // under:over where it is the same in all cases, else 0
-	shared  *sharing       // nil without a capacity
+	notes   []string
+	shared  *sharing // nil without a capacity
 }
 
 // way is what somebody chose in every case, and what it cost.
 type way struct {
-	name           string
-	actions, costs []float64
+	Name    string    `json:"name"`
+	Actions []float64 `json:"actions"`
+	Costs   []float64 `json:"costs"`
 }
 
 // RunAudit fits models and decides cases that they have not seen.
 func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *decision.NumberCosts, a AuditOptions) (*Audit, error) {
+	run, err := NewAudit(t, o, costs, a)
+	if err != nil {
+		return nil, err
+	}
+	folds, err := run.Run(ctx, nil, func(*Fold) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	return run.Summarise(folds)
+}
+
+// NewAudit checks everything that can be checked without a fit.
+func NewAudit(t *table.Table, o lossep.Options, costs *decision.NumberCosts, a AuditOptions) (*Auditing, error) {
 	if a.Time != "" && a.Test != nil {
 		return nil, inputf("time", "a time column and a test set exclude each other; give one of them")
 	}
@@ -71,44 +114,149 @@ func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *deci
 		return nil, err
 	}
 	t = t.Counting(o.WeightsColumn())
-	if a.Test != nil {
-		a.Test = a.Test.Counting(o.WeightsColumn())
-	}
+	run := &Auditing{opt: a, options: o, table: t, subject: t, whole: whole}
 	if err := checkCompared(a.Methods); err != nil {
 		return nil, err
 	}
 	if len(a.Predictions) > 0 && whole.Costs.Actions().Choices != nil {
 		return nil, inputf("prediction", "actions have names here, and a column of numbers is none of them; leave it out")
 	}
-	run := &auditing{opt: a, options: o, named: make(map[string]int)}
-	if run.shared, err = newSharing(whole.Costs, a); err != nil {
-		return nil, err
-	}
-	out := &Audit{Outcome: whole.Recipe.Target.Column, Costs: whole.Costs.String(), Seed: o.Seed, Currency: a.Currency, Groups: o.Data.Groups, Time: a.Time, Recipe: whole.Recipe.Describe(), Notes: whole.Notes, Findings: whole.Findings, Choices: whole.Costs.Actions().Choices}
-	if a.Test != nil {
-		out.Test = a.Test.Name()
-		err = run.part(ctx, whole, a.Test)
-	} else {
-		if a.Folds > t.Len() {
-			return nil, inputf("folds", "%d are more than the %d rows", a.Folds, t.Len())
+	if len(a.Capacity) > 0 {
+		if run.limits, err = whole.Costs.Within(a.Capacity); err != nil {
+			return nil, &lossep.InputError{What: "capacity", Msg: err.Error(), Err: err}
 		}
-		out.Folds = a.Folds
-		var splits []compare.Split
-		if splits, err = a.splits(t, o); err != nil {
+	}
+	if a.Test != nil {
+		run.subject = a.Test.Counting(o.WeightsColumn())
+		run.splits = []compare.Split{{Train: indices.Of(t.Len()), Test: indices.Of(run.subject.Len())}}
+		return run, nil
+	}
+	if a.Folds > t.Len() {
+		return nil, inputf("folds", "%d are more than the %d rows", a.Folds, t.Len())
+	}
+	run.splits, err = a.splits(t, o)
+	return run, err
+}
+
+// Len is the number of folds.
+func (a *Auditing) Len() int { return len(a.splits) }
+
+// Settings are what the folds depend on. Folds that were computed under the same settings can be taken up again.
+func (a *Auditing) Settings() any {
+	o := a.options
+	s := struct {
+		Version  string              `json:"version"`
+		Rows     string              `json:"rows"` // checksum of the table
+		Test     string              `json:"test,omitempty"`
+		Costs    string              `json:"costs"`
+		Method   lossep.Method       `json:"method"`
+		Methods  []lossep.Method     `json:"methods"`
+		Actions  []string            `json:"predictions"`
+		Kernel   string              `json:"kernel"`
+		Restarts int                 `json:"restarts"`
+		Count    bool                `json:"count"`
+		NoiseSD  string              `json:"noise_sd"`
+		Inducing int                 `json:"inducing"`
+		Shard    int                 `json:"shard_rows"`
+		Sweeps   int                 `json:"sweeps"`
+		Memory   int64               `json:"max_memory"`
+		Folds    int                 `json:"folds"`
+		Groups   string              `json:"groups"`
+		Time     string              `json:"time"`
+		Capacity []decision.Capacity `json:"capacity"`
+		Seed     uint64              `json:"seed"`
+		Recipe   *recipe.Recipe      `json:"recipe"`
+	}{
+		lossep.Version, audit.Checksum(a.table), "", a.whole.Costs.String(), a.whole.method(), a.opt.Methods, a.opt.Predictions, o.Kernel, o.Restarts, o.Data.Count, o.Data.NoiseSD,
+		o.Inducing, o.ShardRows, o.Sweeps, o.MaxMemory, len(a.splits), o.Data.Groups, a.opt.Time, a.opt.Capacity, o.Seed, a.whole.Recipe,
+	}
+	if a.opt.Test != nil {
+		s.Test = audit.Checksum(a.subject)
+	}
+	return s
+}
+
+// Fits tells whether a fold that was kept is one of this audit.
+func (a *Auditing) Fits(f *Fold) bool {
+	if f.Index < 0 || f.Index >= a.Len() || !slices.Equal(f.Rows, a.splits[f.Index].Test) || len(f.Cases) != len(f.Rows) || len(f.Ways) == 0 || (f.File != nil) != (a.limits != nil) {
+		return false
+	}
+	return !slices.ContainsFunc(f.Ways, func(w way) bool { return len(w.Actions) != len(f.Rows) || len(w.Costs) != len(f.Rows) })
+}
+
+// Run computes the folds that are not among those done already, and hands each to keep. It returns all folds in order.
+func (a *Auditing) Run(ctx context.Context, done []*Fold, keep func(*Fold) error) ([]*Fold, error) {
+	folds := make([]*Fold, a.Len())
+	for _, f := range done {
+		folds[f.Index] = f
+	}
+	return folds, tasks.Fill(ctx, folds, 1, a.fold, keep)
+}
+
+// Summarise makes means with intervals of the folds.
+func (a *Auditing) Summarise(folds []*Fold) (*Audit, error) {
+	run := &auditing{Auditing: a, named: make(map[string]int)}
+	if a.limits != nil {
+		run.shared = &sharing{limits: a.limits, over: table.Division{Per: a.opt.Per, Time: a.opt.Time}}
+	}
+	for _, f := range folds {
+		if err := run.add(f); err != nil {
 			return nil, err
 		}
-		for k, s := range splits {
-			whole.tell(fmt.Sprintf("fold %d of %d", k+1, a.Folds), 0, 0)
-			if err = run.fold(ctx, whole, t, s); err != nil {
-				break
-			}
+	}
+	whole := a.whole
+	out := &Audit{Outcome: whole.Recipe.Target.Column, Costs: whole.Costs.String(), Seed: a.options.Seed, Currency: a.opt.Currency, Groups: a.options.Data.Groups, Time: a.opt.Time, Recipe: whole.Recipe.Describe(), Notes: slices.Concat(whole.Notes, run.notes), Findings: whole.Findings, Choices: whole.Costs.Actions().Choices}
+	if a.opt.Test != nil {
+		out.Test = a.opt.Test.Name()
+	} else {
+		out.Folds = a.opt.Folds
+	}
+	return out, run.finish(out)
+}
+
+// add gathers the cases of a fold.
+func (a *auditing) add(f *Fold) error {
+	a.models, a.cases, a.weights = append(a.models, f.Model), append(a.cases, f.Cases...), append(a.weights, f.Weights...)
+	for _, g := range f.Groups {
+		if _, seen := a.named[g]; !seen {
+			a.named[g] = len(a.named)
+		}
+		a.groups = append(a.groups, a.named[g])
+	}
+	for _, text := range f.Notes {
+		if !slices.Contains(a.notes, text) { // what is said of several folds, once
+			a.notes = append(a.notes, text)
 		}
 	}
-	if err != nil {
-		return nil, err
+	for _, w := range f.Ways {
+		k := slices.IndexFunc(a.ways, func(before way) bool { return before.Name == w.Name })
+		if k < 0 {
+			k = len(a.ways)
+			a.ways = append(a.ways, way{Name: w.Name})
+		}
+		a.ways[k].Actions, a.ways[k].Costs = append(a.ways[k].Actions, w.Actions...), append(a.ways[k].Costs, w.Costs...)
 	}
-	out.Notes = append(out.Notes, run.notes...)
-	return out, run.finish(out)
+	if a.ratios == nil {
+		a.ratios = make([]ratio, len(f.Ratios))
+	}
+	for k, r := range f.Ratios {
+		to := &a.ratios[k]
+		to.Times = r.Times
+		to.Adapted, to.Kept, to.Constant = append(to.Adapted, r.Adapted...), append(to.Kept, r.Kept...), append(to.Constant, r.Constant...)
+	}
+	if a.shared == nil {
+		return nil
+	}
+	m, err := Read(bytes.NewReader(f.File), cmp.Or(a.options.MaxMemory, lossep.DefaultMaxMemory))
+	if err != nil {
+		return err
+	}
+	test := a.subject.Subset(f.Rows)
+	_, all, stakes, err := a.predicted(m, test)
+	if err != nil {
+		return err
+	}
+	return a.shared.add(test, stakes, all, a.whole.Recipe.Missing...)
 }
 
 // splits divides rows into those that models are fitted to and those that they decide: by time, or at
@@ -161,52 +309,36 @@ func (a *AuditOptions) splits(t *table.Table, o lossep.Options) ([]compare.Split
 	return compare.Splits(parts), nil
 }
 
-// fold fits a model to some rows, and decides others.
-func (a *auditing) fold(ctx context.Context, whole *Problem, t *table.Table, s compare.Split) error {
-	train, o := t.Subset(s.Train), a.options
-	var err error
-	if o.Recipe, err = whole.Recipe.Refit(train); err != nil {
-		return err
+// fold decides cases by a model of others, and by what it is compared with.
+func (a *Auditing) fold(ctx context.Context, index int) (*Fold, error) {
+	s, p := a.splits[index], a.whole
+	if a.opt.Test == nil {
+		train, o := a.table.Subset(s.Train), a.options
+		var err error
+		if o.Recipe, err = a.whole.Recipe.Refit(train); err != nil {
+			return nil, err
+		}
+		if p, err = Prepare(train, o, a.whole.Costs); err != nil {
+			return nil, err
+		}
 	}
-	p, err := Prepare(train, o, whole.Costs)
-	if err != nil {
-		return err
-	}
-	return a.part(ctx, p, t.Subset(s.Test))
-}
-
-// part decides the cases of a table by a model of a problem, and by what it is compared with.
-func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) error {
 	m, err := p.Fit(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	x, _, err := m.Recipe().Apply(test)
+	f, test := &Fold{Index: index, Rows: s.Test}, a.subject.Subset(s.Test)
+	x, all, stakes, err := a.predicted(m, test)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	y, err := p.Recipe.Numbers(test)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	stakes, err := StakesOf(p.Costs, test, p.Recipe.Missing...)
-	if err != nil {
-		return err
+	if err := a.count(f, test); err != nil {
+		return nil, err
 	}
-	if err := a.count(p, test); err != nil {
-		return err
-	}
-	all, err := m.Predict(x)
-	if far, ok := err.(*lossep.FarError); ok {
-		return far.In(test.Place(far.Row))
-	} else if err != nil {
-		return err
-	}
-	if all, err = p.allMeasured(all, test); err != nil {
-		return err
-	}
-	a.models = append(a.models, AuditedModel{m.summary.Rows, m.shape.Transform.String() + ", with " + m.noise(), m.recipe.NameEntries(m.Kernel()), m.summary.LogEvidence, m.Warnings()})
-	at := len(a.cases)
+	f.Model = AuditedModel{m.summary.Rows, m.shape.Transform.String() + ", with " + m.noise(), m.recipe.NameEntries(m.Kernel()), m.summary.LogEvidence, m.Warnings()}
 	var constants [len(scoredLevels)]float64
 	unconditional := newSample(p.Values, p.Weights)
 	for k, level := range scoredLevels {
@@ -215,47 +347,69 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 	for i, d := range all {
 		c := stakes[i%len(stakes)].Choose(d)
 		if err := p.Costs.CheckChoice(c); err != nil {
-			return Located(test.Place(i), err)
+			return nil, Located(test.Place(i), err)
 		}
-		a.cases = append(a.cases, newCase(test.Line(i), c, d, y[i], &constants))
+		f.Cases = append(f.Cases, newCase(test.Line(i), c, d, y[i], &constants))
 	}
-	if err := a.compare("model", stakes, y, func(i int) float64 { return a.cases[at+i].Action }); err != nil {
-		return err
+	if err := f.compare("model", stakes, y, func(i int) float64 { return f.Cases[i].Action }); err != nil {
+		return nil, err
 	}
-	for i, c := range a.ways[0].costs[at:] {
-		a.cases[at+i].Cost = c
+	for i, c := range f.Ways[0].Costs {
+		f.Cases[i].Cost = c
 	}
-	if err := a.shared.add(test, stakes, all, p.Recipe.Missing...); err != nil {
-		return err
+	if err := f.baselines(p, stakes, all, test, y); err != nil {
+		return nil, err
 	}
-	if err := a.baselines(p, stakes, all, test, y); err != nil {
-		return err
-	}
-	if err := a.others(ctx, p, m, x, test, stakes, y); err != nil {
-		return err
+	if err := a.others(ctx, f, p, m, x, test, stakes, y); err != nil {
+		return nil, err
 	}
 	for _, name := range a.opt.Predictions {
 		actions, err := test.Floats(name, p.Recipe.Missing...)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := a.compare(name, stakes, y, func(i int) float64 { return actions[i] }); err != nil {
-			return err
+		if err := f.compare(name, stakes, y, func(i int) float64 { return actions[i] }); err != nil {
+			return nil, err
 		}
 	}
-	a.otherRatios(p, stakes, all, y, a.ways[0].actions[at:])
-	return nil
+	f.otherRatios(p, stakes, all, y)
+	if a.limits != nil {
+		var file bytes.Buffer
+		if err := m.Write(&file); err != nil {
+			return nil, err
+		}
+		f.File = file.Bytes()
+	}
+	return f, nil
+}
+
+// predicted are the features of cases, what a model predicts of them, and what is at stake.
+func (a *Auditing) predicted(m *Model, test *table.Table) (x *mat.Dense, all []Distribution, stakes []decision.Stake, err error) {
+	if x, _, err = m.Recipe().Apply(test); err != nil {
+		return nil, nil, nil, err
+	}
+	all, err = m.Predict(x)
+	if far, ok := err.(*lossep.FarError); ok {
+		err = far.In(test.Place(far.Row))
+	}
+	if err == nil {
+		all, err = a.whole.allMeasured(all, test)
+	}
+	if err == nil {
+		stakes, err = StakesOf(a.whole.Costs, test, a.whole.Recipe.Missing...)
+	}
+	return x, all, stakes, err
 }
 
 // others decides by the other methods.
-func (a *auditing) others(ctx context.Context, p *Problem, m *Model, x *mat.Dense, test *table.Table, stakes []decision.Stake, y []float64) error {
+func (a *Auditing) others(ctx context.Context, f *Fold, p *Problem, m *Model, x *mat.Dense, test *table.Table, stakes []decision.Stake, y []float64) error {
 	for _, method := range a.opt.Methods {
 		if method == m.Method() {
 			continue
 		}
 		other, err := m.by(ctx, p, method)
 		if open := new(infer.UnsupportedError); method == Exact && errors.As(err, &open) {
-			a.note(fmt.Sprintf("%s: there is no closed form with %s; drawn by %s in its place", method, m.noise(), NUTS))
+			f.Notes = append(f.Notes, fmt.Sprintf("%s: there is no closed form with %s; drawn by %s in its place", method, m.noise(), NUTS))
 			other, err = m.by(ctx, p, NUTS)
 		}
 		if err != nil {
@@ -269,45 +423,27 @@ func (a *auditing) others(ctx context.Context, p *Problem, m *Model, x *mat.Dens
 			return err
 		}
 		if s := other.summary; !s.Converged {
-			a.note(fmt.Sprintf("%s: %s", method, s.Status))
+			f.Notes = append(f.Notes, fmt.Sprintf("%s: %s", method, s.Status))
 		}
 		d, _ := methods.Named(string(method))
-		if err := a.compare(d.Label, stakes, y, func(i int) float64 { return stakes[i%len(stakes)].Best(all[i]) }); err != nil {
+		if err := f.compare(d.Label, stakes, y, func(i int) float64 { return stakes[i%len(stakes)].Best(all[i]) }); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// note keeps what is said of several folds once.
-func (a *auditing) note(text string) {
-	if !slices.Contains(a.notes, text) {
-		a.notes = append(a.notes, text)
-	}
 }
 
 // count keeps how much the cases of a table count, and which of them belong together.
-func (a *auditing) count(p *Problem, test *table.Table) error {
-	if name := p.Recipe.NameOf(recipe.Weights); name != "" {
-		w, err := test.Weights(name, p.Recipe.Missing...)
-		if err != nil {
+func (a *Auditing) count(f *Fold, test *table.Table) (err error) {
+	if name := a.whole.Recipe.NameOf(recipe.Weights); name != "" {
+		if f.Weights, err = test.Weights(name, a.whole.Recipe.Missing...); err != nil {
 			return err
 		}
-		a.weights = append(a.weights, w...)
 	}
 	if name := a.options.Data.Groups; name != "" {
-		groups, err := test.Groups(name, a.options.Data.Markers...)
-		if err != nil {
-			return err
-		}
-		for _, g := range groups {
-			if _, seen := a.named[g]; !seen {
-				a.named[g] = len(a.named)
-			}
-			a.groups = append(a.groups, a.named[g])
-		}
+		f.Groups, err = test.Groups(name, a.options.Data.Markers...)
 	}
-	return nil
+	return err
 }
 
 // The ways to choose actions that models are compared with.
@@ -319,16 +455,16 @@ const (
 
 // baselines are one action for all, the median of what is predicted, which heeds no costs, and a
 // line through the quantile that is the action.
-func (a *auditing) baselines(p *Problem, stakes []decision.Stake, all []Distribution, test *table.Table, y []float64) error {
+func (f *Fold) baselines(p *Problem, stakes []decision.Stake, all []Distribution, test *table.Table, y []float64) error {
 	constant := p.constant(1)
-	if err := a.compare(BestConstant, stakes, y, func(int) float64 { return constant }); err != nil {
+	if err := f.compare(BestConstant, stakes, y, func(int) float64 { return constant }); err != nil {
 		return err
 	}
 	actions := p.Costs.Actions()
 	if actions.Choices != nil {
 		return nil
 	}
-	if err := a.compare(PredictedMedian, stakes, y, func(i int) float64 { return actions.Nearest(all[i].Quantile(0.5)) }); err != nil {
+	if err := f.compare(PredictedMedian, stakes, y, func(i int) float64 { return actions.Nearest(all[i].Quantile(0.5)) }); err != nil {
 		return err
 	}
 	if loss, ok := p.stakes[0].Loss.(decision.Pinball); ok && len(p.stakes) == 1 {
@@ -338,7 +474,7 @@ func (a *auditing) baselines(p *Problem, stakes []decision.Stake, all []Distribu
 			return err
 		}
 		z := design(p.coding, x)
-		return a.compare(LinearQuantile, stakes, y, func(i int) float64 { return actions.Nearest(mat.Dot(z.RowView(i), line)) })
+		return f.compare(LinearQuantile, stakes, y, func(i int) float64 { return actions.Nearest(mat.Dot(z.RowView(i), line)) })
 	}
 	return nil
 }
@@ -375,21 +511,17 @@ func scaled(s decision.Stake, times float64) decision.Stake {
 }
 
 // compare adds what the actions of somebody cost.
-func (a *auditing) compare(name string, stakes []decision.Stake, y []float64, action func(i int) float64) error {
-	k := slices.IndexFunc(a.ways, func(w way) bool { return w.name == name })
-	if k < 0 {
-		k = len(a.ways)
-		a.ways = append(a.ways, way{name: name})
-	}
-	w := &a.ways[k]
+func (f *Fold) compare(name string, stakes []decision.Stake, y []float64, action func(i int) float64) error {
+	w := way{Name: name}
 	for i, v := range y {
 		act := action(i)
 		c := stakes[i%len(stakes)].Cost(act, v)
 		if math.IsNaN(c) || math.IsInf(c, 0) {
 			return inputf("cost", "action %v under outcome %v costs %v (%s); give costs that are numbers under every outcome", act, v, c, name)
 		}
-		w.actions, w.costs = append(w.actions, act), append(w.costs, c)
+		w.Actions, w.Costs = append(w.Actions, act), append(w.Costs, c)
 	}
+	f.Ways = append(f.Ways, w)
 	return nil
 }
 
@@ -398,30 +530,34 @@ var multiples = []float64{0.125, 0.25, 0.5, 1, 2, 4, 8}
 
 // ratio is what cases cost if a unit too little costs so many times as much.
 type ratio struct {
-	times                   float64
-	adapted, kept, constant []float64
+	Times    float64   `json:"times"`
+	Adapted  []float64 `json:"adapted"`
+	Kept     []float64 `json:"kept"`
+	Constant []float64 `json:"constant"`
 }
 
 // otherRatios are costs of cases at other ratios of under to over: of actions that are chosen for them,
 // of those that were chosen, and of the best constant action.
-func (a *auditing) otherRatios(p *Problem, stakes []decision.Stake, all []Distribution, y, chosen []float64) {
+func (f *Fold) otherRatios(p *Problem, stakes []decision.Stake, all []Distribution, y []float64) {
 	if _, ok := stakes[0].Loss.(decision.Pinball); !ok {
 		return
 	}
-	if a.ratios == nil {
-		a.ratios = make([]ratio, len(multiples))
-		if c := stakes[0].Loss.(decision.Pinball); len(p.Costs.Columns()) == 0 {
-			a.given = c.Under / c.Over
-		}
-	}
-	for k, times := range multiples {
-		r, constant := &a.ratios[k], p.constant(times)
-		r.times = times
+	for _, times := range multiples {
+		r, constant := ratio{Times: times}, p.constant(times)
 		for i, d := range all {
 			s := scaled(stakes[i%len(stakes)], times)
-			r.adapted = append(r.adapted, s.Cost(s.Best(d), y[i]))
-			r.kept = append(r.kept, s.Cost(chosen[i], y[i]))
-			r.constant = append(r.constant, s.Cost(constant, y[i]))
+			r.Adapted = append(r.Adapted, s.Cost(s.Best(d), y[i]))
+			r.Kept = append(r.Kept, s.Cost(f.Ways[0].Actions[i], y[i]))
+			r.Constant = append(r.Constant, s.Cost(constant, y[i]))
 		}
+		f.Ratios = append(f.Ratios, r)
 	}
+}
+
+// given is under:over where it is the same in all cases, else 0.
+func (a *Auditing) given() float64 {
+	if c, ok := a.whole.stakes[0].Loss.(decision.Pinball); ok && len(a.whole.Costs.Columns()) == 0 {
+		return c.Under / c.Over
+	}
+	return 0
 }

@@ -2,9 +2,11 @@ package numbers
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +81,76 @@ func TestAuditAgreesWithItself(t *testing.T) {
 		}
 		if a.Independent != 15 || len(a.Decisions) != 60 || !(total > 0) {
 			t.Errorf("%d groups, %d cases, cost %v", a.Independent, len(a.Decisions), total)
+		}
+	}
+}
+
+// Folds that were written down and read again are the same folds: an audit that goes on from any of them ends with the same
+// bytes, with groups, other methods and a capacity, too; and a fold that is none of it is not taken.
+func TestAuditGoesOnFromFolds(t *testing.T) {
+	costs, err := decision.ParseNumberCosts("under=2*price,over=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := lossep.Options{Kernel: "rbf"}
+	o.Data.Target, o.Data.Groups = "y", "g"
+	a, err := NewAudit(sold(t, true), o, costs, AuditOptions{Folds: 3, CasesPerYear: 100, Methods: []lossep.Method{lossep.Laplace}, Capacity: []decision.Capacity{{Name: "action", Most: 100}}, Per: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept [][]byte
+	folds, err := a.Run(t.Context(), nil, func(f *Fold) error {
+		text, err := json.Marshal(f)
+		kept = append(kept, text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary := func(folds []*Fold) (*Audit, string) {
+		out, err := a.Summarise(folds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out, string(text)
+	}
+	whole, want := summary(folds)
+	for interrupted := 1; interrupted <= len(kept); interrupted++ {
+		var known []*Fold
+		for _, text := range kept[:interrupted] {
+			f := new(Fold)
+			if err := json.Unmarshal(text, f); err != nil || !a.Fits(f) {
+				t.Fatalf("%v: %s", err, text)
+			}
+			known = append(known, f)
+		}
+		again := 0
+		folds, err := a.Run(t.Context(), known, func(*Fold) error { again++; return nil })
+		if err != nil || again != len(kept)-interrupted {
+			t.Fatalf("%d folds again after %d, %v", again, interrupted, err)
+		}
+		got, text := summary(folds)
+		if text != want || !slices.Equal(got.Decisions, whole.Decisions) || fmt.Sprint(got.Actions) != fmt.Sprint(whole.Actions) {
+			t.Errorf("interrupted after %d folds: %s, want %s", interrupted, text, want)
+		}
+	}
+	for what, change := range map[string]func(f *Fold){
+		"another fold":  func(f *Fold) { f.Index = 1 },
+		"no fold":       func(f *Fold) { f.Index = 3 },
+		"a case less":   func(f *Fold) { f.Cases = f.Cases[1:] },
+		"an action too": func(f *Fold) { f.Ways[0].Actions = append(f.Ways[0].Actions, 1) },
+		"no model":      func(f *Fold) { f.File = nil },
+	} {
+		f := new(Fold)
+		if err := json.Unmarshal(kept[0], f); err != nil {
+			t.Fatal(err)
+		}
+		if change(f); a.Fits(f) {
+			t.Errorf("%s is taken", what)
 		}
 	}
 }

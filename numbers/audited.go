@@ -119,10 +119,16 @@ type CostCase struct {
 	Action   float64 `json:"action"`
 	Expected float64 `json:"expected_cost"`
 	Cost     float64 `json:"cost"`
+}
 
-	stands           span
-	crps, logDensity float64
-	pinball, sampled [len(scoredLevels)]float64
+// scoredCase is a case with the scores of what was predicted of it.
+type scoredCase struct {
+	CostCase
+	Stands     span                       `json:"stands"`
+	CRPS       float64                    `json:"crps"`
+	LogDensity float64                    `json:"log_density"`
+	Pinball    [len(scoredLevels)]float64 `json:"pinball"`
+	Sampled    [len(scoredLevels)]float64 `json:"pinball_of_constant"`
 }
 
 // The levels of intervals and of quantiles that are looked at.
@@ -132,12 +138,11 @@ var (
 )
 
 // newCase scores what is predicted of a case, beside the same quantiles of the training rows.
-func newCase(line int, choice decision.NumberChoice, d Distribution, y float64, constants *[len(scoredLevels)]float64) CostCase {
-	c := CostCase{Line: line, Outcome: y, Action: choice.Action, Expected: choice.Expected, crps: d.CRPS(y), logDensity: d.LogDensity(y)}
-	c.stands = spanOf(d, y)
+func newCase(line int, choice decision.NumberChoice, d Distribution, y float64, constants *[len(scoredLevels)]float64) scoredCase {
+	c := scoredCase{CostCase: CostCase{Line: line, Outcome: y, Action: choice.Action, Expected: choice.Expected}, CRPS: d.CRPS(y), LogDensity: d.LogDensity(y), Stands: spanOf(d, y)}
 	for k, p := range scoredLevels {
 		q, loss := d.Quantile(p), decision.Pinball{Under: p, Over: 1 - p}
-		c.pinball[k], c.sampled[k] = loss.Cost(q, y), loss.Cost(constants[k], y)
+		c.Pinball[k], c.Sampled[k] = loss.Cost(q, y), loss.Cost(constants[k], y)
 		switch p {
 		case 0.05:
 			c.Low = q
@@ -149,7 +154,10 @@ func newCase(line int, choice decision.NumberChoice, d Distribution, y float64, 
 }
 
 // span is the probabilities that an outcome stands for: one for a number, those beside its own for a count.
-type span struct{ from, to float64 }
+type span struct {
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+}
 
 func spanOf(d Distribution, y float64) span {
 	to := d.CDF(y)
@@ -158,10 +166,10 @@ func spanOf(d Distribution, y float64) span {
 
 // within is the part of a span in an interval of probabilities.
 func (s span) within(low, high float64) float64 {
-	if s.to > s.from {
-		return max(0, min(high, s.to)-max(low, s.from)) / (s.to - s.from)
+	if s.To > s.From {
+		return max(0, min(high, s.To)-max(low, s.From)) / (s.To - s.From)
 	}
-	if s.to > low && s.to <= high || s.to == 0 && low == 0 {
+	if s.To > low && s.To <= high || s.To == 0 && low == 0 {
 		return 1
 	}
 	return 0
@@ -188,13 +196,16 @@ func (a *auditing) finish(out *Audit) error {
 		fault = cmp.Or(fault, err)
 		return e
 	}
-	out.Rows, out.Models, out.Decisions, out.Independent = n, a.models, a.cases, n
+	out.Rows, out.Models, out.Independent = n, a.models, n
+	for _, c := range a.cases {
+		out.Decisions = append(out.Decisions, c.CostCase)
+	}
 	if a.groups != nil {
 		out.Independent = len(a.named)
 	}
 	out.Methods = a.methods(mean)
 	for _, w := range a.ways {
-		out.Actions = append(out.Actions, w.actions)
+		out.Actions = append(out.Actions, w.Actions)
 	}
 	out.Scores = a.scores(mean)
 	measure := func(values []float64) audit.Measure {
@@ -202,7 +213,7 @@ func (a *auditing) finish(out *Audit) error {
 		return audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}
 	}
 	for _, r := range a.ratios {
-		out.Ratios = append(out.Ratios, Ratio{Times: r.times, Ratio: a.given * r.times, Adapted: measure(r.adapted), Kept: measure(r.kept), Constant: measure(r.constant)})
+		out.Ratios = append(out.Ratios, Ratio{Times: r.Times, Ratio: a.given() * r.Times, Adapted: measure(r.Adapted), Kept: measure(r.Kept), Constant: measure(r.Constant)})
 	}
 	if y := float64(a.opt.CasesPerYear); y > 0 {
 		own, than := out.Methods[0], out.Methods[1]
@@ -215,7 +226,7 @@ func (a *auditing) finish(out *Audit) error {
 	if err := a.limited(out, mean); err != nil {
 		return err
 	}
-	out.Worst = slices.Clone(a.cases)
+	out.Worst = slices.Clone(out.Decisions)
 	slices.SortStableFunc(out.Worst, func(a, b CostCase) int { return cmp.Compare(b.Cost, a.Cost) })
 	out.Worst = out.Worst[:min(mostWorst, n)]
 	return fault
@@ -228,9 +239,9 @@ const mostWorst = 10
 func (a *auditing) methods(mean func(of func(i int) float64, within *compare.Range) compare.Estimate) (all []Audited) {
 	var p []float64
 	for _, w := range a.ways {
-		e := mean(func(i int) float64 { return w.costs[i] }, nil)
-		saved := mean(func(i int) float64 { return w.costs[i] - a.ways[0].costs[i] }, nil)
-		all = append(all, Audited{Name: w.name, Cost: e.Mean, Error: e.StdErr, Low: e.Low, High: e.High, Saved: saved.Mean, SavedError: saved.StdErr, SavedLow: saved.Low, SavedHigh: saved.High, P: 1})
+		e := mean(func(i int) float64 { return w.Costs[i] }, nil)
+		saved := mean(func(i int) float64 { return w.Costs[i] - a.ways[0].Costs[i] }, nil)
+		all = append(all, Audited{Name: w.Name, Cost: e.Mean, Error: e.StdErr, Low: e.Low, High: e.High, Saved: saved.Mean, SavedError: saved.StdErr, SavedLow: saved.Low, SavedHigh: saved.High, P: 1})
 		p = append(p, saved.P(0))
 	}
 	for k, corrected := range compare.Holm(p[1:]) {
@@ -242,7 +253,7 @@ func (a *auditing) methods(mean func(of func(i int) float64, within *compare.Ran
 // scores say how right predictions are.
 func (a *auditing) scores(mean func(of func(i int) float64, within *compare.Range) compare.Estimate) (s Scores) {
 	share := func(low, high float64) audit.Measure {
-		e := mean(func(i int) float64 { return a.cases[i].stands.within(low, high) }, &compare.Range{Least: 0, Most: 1})
+		e := mean(func(i int) float64 { return a.cases[i].Stands.within(low, high) }, &compare.Range{Least: 0, Most: 1})
 		return audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}
 	}
 	for _, level := range coveredLevels {
@@ -251,22 +262,22 @@ func (a *auditing) scores(mean func(of func(i int) float64, within *compare.Rang
 	for k, level := range scoredLevels {
 		s.Quantiles = append(s.Quantiles, Scored{
 			level, share(0, level),
-			a.average(func(c *CostCase) float64 { return c.pinball[k] }), a.average(func(c *CostCase) float64 { return c.sampled[k] }),
+			a.average(func(c *scoredCase) float64 { return c.Pinball[k] }), a.average(func(c *scoredCase) float64 { return c.Sampled[k] }),
 		})
 	}
 	for k := range s.PIT {
-		s.PIT[k] = float64(len(a.cases)) * a.average(func(c *CostCase) float64 { return c.stands.within(float64(k)/10, float64(k+1)/10) })
+		s.PIT[k] = float64(len(a.cases)) * a.average(func(c *scoredCase) float64 { return c.Stands.within(float64(k)/10, float64(k+1)/10) })
 	}
-	s.CRPS = a.average(func(c *CostCase) float64 { return c.crps })
-	s.LogDensity = a.average(func(c *CostCase) float64 { return c.logDensity })
-	s.Expected = a.average(func(c *CostCase) float64 { return c.Expected })
+	s.CRPS = a.average(func(c *scoredCase) float64 { return c.CRPS })
+	s.LogDensity = a.average(func(c *scoredCase) float64 { return c.LogDensity })
+	s.Expected = a.average(func(c *scoredCase) float64 { return c.Expected })
 	e := mean(func(i int) float64 { return a.cases[i].Cost - a.cases[i].Expected }, nil)
 	s.Surprise = audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}
 	return s
 }
 
 // average is a mean over cases by their weights, of parts so that no sum is beyond the largest number.
-func (a *auditing) average(of func(*CostCase) float64) (sum float64) {
+func (a *auditing) average(of func(*scoredCase) float64) (sum float64) {
 	total := float64(len(a.cases))
 	if a.weights != nil {
 		total = floats.Sum(a.weights)

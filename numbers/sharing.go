@@ -21,23 +21,8 @@ type sharing struct {
 	periods []string // of each case; nil if all share a capacity
 }
 
-// newSharing is nil without a capacity.
-func newSharing(costs *decision.NumberCosts, o AuditOptions) (*sharing, error) {
-	if len(o.Capacity) == 0 {
-		return nil, nil
-	}
-	limits, err := costs.Within(o.Capacity)
-	if err != nil {
-		return nil, &lossep.InputError{What: "capacity", Msg: err.Error(), Err: err}
-	}
-	return &sharing{limits: limits, over: table.Division{Per: o.Per, Time: o.Time}}, nil
-}
-
 // add keeps the cases of a table, with what is at stake and what is predicted.
 func (s *sharing) add(t *table.Table, stakes []decision.Stake, all []Distribution, missing ...string) error {
-	if s == nil {
-		return nil
-	}
 	values := make(map[string][]float64)
 	var err error
 	for _, name := range s.limits.Columns() {
@@ -125,7 +110,7 @@ func (a *auditing) limited(out *Audit, mean func(of func(i int) float64, within 
 		return audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}
 	}
 	l.Cost = measured(func(i int) float64 { return costs[i] })
-	l.Extra = measured(func(i int) float64 { return costs[i] - a.ways[0].costs[i] })
+	l.Extra = measured(func(i int) float64 { return costs[i] - a.ways[0].Costs[i] })
 	out.Limited = l
 	return nil
 }

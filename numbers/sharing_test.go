@@ -37,8 +37,8 @@ func TestAuditWithinCapacity(t *testing.T) {
 		d := newNormals([]Part{{1, mean, sd}}, plain, 0)
 		means = append(means, mean)
 		a.weights = append(a.weights, 1+float64(i%2))
-		a.cases = append(a.cases, CostCase{Outcome: y})
-		a.ways[0].costs = append(a.ways[0].costs, stake.Cost(stake.Best(d), y))
+		a.cases = append(a.cases, scoredCase{CostCase: CostCase{Outcome: y}})
+		a.ways[0].Costs = append(a.ways[0].Costs, stake.Cost(stake.Best(d), y))
 		a.shared.cases = append(a.shared.cases, decision.NumberCase{Stake: stake, Of: d, Efforts: [][]float64{{1}}})
 	}
 	mean := func(of func(i int) float64, _ *compare.Range) compare.Estimate {
@@ -57,7 +57,7 @@ func TestAuditWithinCapacity(t *testing.T) {
 	want := mean(func(i int) float64 { return a.shared.cases[i].Cost(means[i]+sd*z, a.cases[i].Outcome) }, nil).Mean
 	got := out.Limited
 	// The price is found to the precision of numbers, and quantiles to 1e-13.
-	for _, c := range [][2]float64{{got.Cost.Value, want}, {got.Limits[0].Price, price}, {got.Limits[0].Used, most}, {got.Extra.Value, want - mean(func(i int) float64 { return a.ways[0].costs[i] }, nil).Mean}} {
+	for _, c := range [][2]float64{{got.Cost.Value, want}, {got.Limits[0].Price, price}, {got.Limits[0].Used, most}, {got.Extra.Value, want - mean(func(i int) float64 { return a.ways[0].Costs[i] }, nil).Mean}} {
 		if math.Abs(c[0]-c[1]) > 1e-9*(1+math.Abs(c[1])) {
 			t.Errorf("%v, want %v", c[0], c[1])
 		}

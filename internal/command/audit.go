@@ -47,7 +47,7 @@ hyperparameters are refitted on each training fold), and realised costs are comp
 inference methods and baselines. The output folder gets index.html, a self-contained report
 whose summary prints on one page, figures (SVG, PNG), tables (CSV) and results.json. An existing
 audit in the folder is replaced. After an interruption the same command resumes with the
-finished folds (unless the outcome is a number).
+finished folds.
 
 --groups keeps the rows of one patient or customer in one fold, --time uses forward-chaining
 splits, and --test evaluates on a held-out table.
@@ -215,7 +215,7 @@ func readTest(c *cobra.Command, rows *pastCases, test string, learned, also []st
 // auditNumbers audits decisions on a table whose outcome is a number.
 func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.NumberCosts, test, path, out string, as format) error {
 	rows, o := &pastCases{Rows: &request.Rows}, request.Audit.Fit
-	o.MaxMemory, o.Progress = maxMemory(c), progress(c.ErrOrStderr())
+	o.MaxMemory = maxMemory(c)
 	also := append(slices.Clone(request.Predictions), request.Audit.Time)
 	if costs != nil {
 		also = append(also, costs.Columns()...)
@@ -235,13 +235,23 @@ func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.Numb
 			return err
 		}
 	}
+	run, err := numbers.NewAudit(t, o, costs, a)
+	if err != nil {
+		return err
+	}
 	folder := &resultFolder{path: out, signature: auditSignature, files: report.AuditFiles()}
 	if err := folder.open(); err != nil {
 		return err
 	}
 	defer folder.close()
-	result, err := numbers.RunAudit(c.Context(), t, o, costs, a)
-	clearProgress(c.ErrOrStderr())
+	folds, err := unfinished[numbers.Fold]{
+		folder: folder, settings: run.Settings(), what: "folds", total: run.Len(),
+		index: func(f *numbers.Fold) int { return f.Index }, fits: run.Fits,
+	}.finish(c.Context(), c.ErrOrStderr(), run.Run)
+	if err != nil {
+		return err
+	}
+	result, err := run.Summarise(folds)
 	if err != nil {
 		return err
 	}

@@ -30,9 +30,19 @@ func TestAuditGoesOn(t *testing.T) {
 	if err := os.WriteFile(rows, bytes.Join(lines[:51], nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := func(out string) []string {
-		return strings.Fields("audit " + rows + " --target diagnosis --positive malignant --cost fn=20,fp=1 --folds 4 --references 0 --method ep --methods loss-ep --out " + out)
+	for kind, options := range map[string]string{
+		"categories": "--target diagnosis --positive malignant --cost fn=20,fp=1 --references 0 --method ep --methods loss-ep",
+		"numbers":    "--target mean_area --cost under=3,over=1 --features mean_radius,mean_texture --capacity action=20000 --kernel rbf",
+	} {
+		t.Run(kind, func(t *testing.T) { auditGoesOn(t, rows, options) })
 	}
+}
+
+func auditGoesOn(t *testing.T, rows, options string) {
+	args := func(out string) []string {
+		return append(strings.Fields("audit "+options+" --folds 4"), rows, "--out", out)
+	}
+	dir := t.TempDir()
 	whole, parts := filepath.Join(dir, "whole"), filepath.Join(dir, "parts")
 	var out, errs bytes.Buffer
 	if code := run(context.Background(), args(whole), nil, &out, &errs); code != 0 {
@@ -90,8 +100,11 @@ func TestAuditGoesOn(t *testing.T) {
 	}
 	for _, name := range report.AuditFiles() {
 		want, err := os.ReadFile(filepath.Join(whole, name))
-		if os.IsNotExist(err) && (name == "parts.csv" || strings.HasPrefix(name, "pit.")) {
-			continue // nothing is distinguished, and outcomes are no numbers
+		if os.IsNotExist(err) { // it is not of these outcomes, or nothing is distinguished
+			if _, err := os.Stat(filepath.Join(parts, name)); err == nil {
+				t.Errorf("%s is in parts alone", name)
+			}
+			continue
 		}
 		if err != nil {
 			t.Fatal(err)
