@@ -107,7 +107,8 @@ func logLoss(t *testing.T, m *lossep.Model, table *table.Table) (loss, bias floa
 // smooth part; predictions of other rows gain by it, and what leave-one-out says of them holds.
 // A model file has it all.
 func TestEffectsAuto(t *testing.T) {
-	table, other := crossedTable(t, 6000, 1), crossedTable(t, 6000, 2)
+	const rows = 3000
+	table, other := crossedTable(t, rows, 1), crossedTable(t, rows, 2)
 	with, without := fitCrossed(t, table, "matern32 + constant + effects(auto)"), fitCrossed(t, table, "matern32 + constant")
 	if all := terms(with); !slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, "hour/") && strings.Contains(s, "origin") }) {
 		t.Fatalf("effects %q", all)
@@ -120,12 +121,12 @@ func TestEffectsAuto(t *testing.T) {
 	if !(gained < plain-0.01) {
 		t.Errorf("log loss %.4f with effects, %.4f without", gained, plain)
 	}
-	if math.Abs(bias) > 0.02 { // three standard errors of a mean of 6000 outcomes
+	if math.Abs(bias) > 3*0.5/math.Sqrt(rows) { // three standard errors of a mean of outcomes
 		t.Errorf("probabilities are off by %.3f on average", bias)
 	}
-	// Three standard errors of the difference of two means of 6000 log probabilities each, with a
+	// Three standard errors of the difference of two means of log probabilities, with a
 	// standard deviation of 0.45 or so.
-	if left := -with.Summary().LeaveOneOut.LogPredictive / 6000; math.Abs(left-gained) > 3*0.45*math.Sqrt(2.0/6000) {
+	if left := -with.Summary().LeaveOneOut.LogPredictive / rows; math.Abs(left-gained) > 3*0.45*math.Sqrt(2.0/rows) {
 		t.Errorf("log loss %.4f of rows left out one by one, %.4f of others", left, gained)
 	}
 

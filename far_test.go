@@ -210,8 +210,8 @@ var robust = flag.Bool("robust", false, "ask about every far row in every compos
 // 626 magnitudes. With -robust it is every magnitude in every composition by EP, every
 // magnitude in every composition of two by every method, and three magnitudes in every
 // composition by the methods in turn. Otherwise it is a design in which each has its turn:
-// three magnitudes by the methods in turn in compositions of up to three and in every twentieth of those
-// of four, and by EP in a quarter of these.
+// three magnitudes by the methods in turn in compositions of up to two, in a third of those of three and in every
+// sixtieth of those of four, and by EP in a sixteenth of these.
 func TestFarRowsOfEveryKernel(t *testing.T) {
 	all, far, kernels := approaches(), magnitudes(), compositions(4)
 	ordinary := slices.IndexFunc(all, func(a approach) bool { return a.method == lossep.EP && a.Name == "probit" })
@@ -239,9 +239,9 @@ func TestFarRowsOfEveryKernel(t *testing.T) {
 		case *robust:
 			ask(ordinary, far...)
 			ask(i%len(all), some...)
-		case i < three || i%20 == 0:
-			ask(i/20%len(all), some...)
-		case i%4 == 1:
+		case i < two || i < three && i%3 == 0 || i%60 == 0:
+			ask(i/3%len(all), some...)
+		case i%16 == 1:
 			ask(ordinary, some...)
 		}
 	})

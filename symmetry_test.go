@@ -283,24 +283,24 @@ func (a asked) drawn(seed uint64) statement {
 func TestModelsDoNotDependOnOrder(t *testing.T) {
 	weighted := lossep.Options{Data: recipe.Options{Weights: "weight"}}
 	for name, a := range map[string]asked{
-		"numbers":                      {rows: 120, numbers: 3, outcomes: 2},
-		"another seed":                 {rows: 150, numbers: 4, outcomes: 2, categories: true},
+		"numbers":                      {rows: 80, numbers: 3, outcomes: 2},
+		"another seed":                 {rows: 80, numbers: 4, outcomes: 2, categories: true},
 		"few rows":                     {rows: 40, numbers: 2, outcomes: 2, categories: true},
-		"missing":                      {rows: 130, numbers: 3, outcomes: 2, missing: 0.1, tails: true},
-		"copies":                       {rows: 160, numbers: 2, outcomes: 2, copies: 0.3},
-		"few copies":                   {rows: 120, numbers: 2, outcomes: 2, categories: true, copies: 0.05},
-		"groups":                       {rows: 150, numbers: 3, outcomes: 2, groups: true},
-		"groups and copies":            {rows: 150, numbers: 3, outcomes: 2, groups: true, copies: 0.2, missing: 0.05},
+		"missing":                      {rows: 80, numbers: 3, outcomes: 2, missing: 0.1, tails: true},
+		"copies":                       {rows: 90, numbers: 2, outcomes: 2, copies: 0.3},
+		"few copies":                   {rows: 80, numbers: 2, outcomes: 2, categories: true, copies: 0.05},
+		"groups":                       {rows: 80, numbers: 3, outcomes: 2, groups: true},
+		"groups and copies":            {rows: 80, numbers: 3, outcomes: 2, groups: true, copies: 0.2, missing: 0.05},
 		"weights":                      {rows: 50, numbers: 2, outcomes: 2, options: weighted},
-		"weights and copies":           {rows: 60, numbers: 2, outcomes: 2, copies: 0.2, categories: true, options: weighted},
-		"long tails":                   {rows: 140, numbers: 4, outcomes: 2, tails: true},
-		"as many of each, and nothing": {rows: 100, numbers: 3, outcomes: 2, even: true},
-		"many columns":                 {rows: 100, numbers: 31, outcomes: 2},
-		"loss-ep":                      {rows: 90, numbers: 2, outcomes: 2, categories: true, options: lossep.Options{Method: lossep.LossEP}},
+		"weights and copies":           {rows: 40, numbers: 2, outcomes: 2, copies: 0.2, categories: true, options: weighted},
+		"long tails":                   {rows: 80, numbers: 4, outcomes: 2, tails: true},
+		"as many of each, and nothing": {rows: 70, numbers: 3, outcomes: 2, even: true},
+		"many columns":                 {rows: 60, numbers: 31, outcomes: 2},
+		"loss-ep":                      {rows: 60, numbers: 2, outcomes: 2, categories: true, options: lossep.Options{Method: lossep.LossEP}},
 		"three outcomes":               {rows: 70, numbers: 2, outcomes: 3},
 		"three outcomes, categories":   {rows: 60, numbers: 2, outcomes: 3, categories: true, missing: 0.1},
-		"three outcomes, copies":       {rows: 70, numbers: 2, outcomes: 3, copies: 0.3, groups: true},
-		"inducing points":              {rows: 300, numbers: 2, outcomes: 2, categories: true, options: lossep.Options{Inducing: 20, Kernel: lossep.AutoKernel}},
+		"three outcomes, copies":       {rows: 50, numbers: 2, outcomes: 3, copies: 0.3, groups: true},
+		"inducing points":              {rows: 160, numbers: 2, outcomes: 2, categories: true, options: lossep.Options{Inducing: 20, Kernel: lossep.AutoKernel}},
 	} {
 		t.Run(name, func(t *testing.T) { a.drawn(uint64(len(name))).check(t, variants) })
 	}
@@ -326,10 +326,10 @@ func TestModelsOfRealTablesDoNotDependOnOrder(t *testing.T) {
 		file, positive, negative string
 		rows                     int
 	}{
-		{"pima-indians-diabetes.csv", "1", "0", 250},
-		{"ionosphere.csv", "b", "g", 120},
-		{"sonar.csv", "M", "R", 100},
-		{"german.csv", "2", "1", 200},
+		{"pima-indians-diabetes.csv", "1", "0", 100},
+		{"ionosphere.csv", "b", "g", 70},
+		{"sonar.csv", "M", "R", 60},
+		{"german.csv", "2", "1", 100},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			f, err := os.Open(filepath.Join(folder, c.file))
