@@ -68,9 +68,10 @@ func Pair(p1 float64) []float64 { return []float64{1 - p1, p1} }
 
 // Pairs are those of several cases.
 func Pairs(p1 []float64) [][]float64 {
-	all := make([][]float64, len(p1))
+	all, each := make([][]float64, len(p1)), make([]float64, 2*len(p1))
 	for i, p := range p1 {
-		all[i] = Pair(p)
+		all[i] = each[2*i : 2*i+2 : 2*i+2]
+		all[i][0], all[i][1] = 1-p, p
 	}
 	return all
 }

@@ -387,9 +387,11 @@ func (a *Deciding) fits(action int) bool {
 // GivenDeciding decides the rows of a table by probabilities that stand in it.
 type GivenDeciding struct {
 	*Deciding
-	table     *table.Table
-	decisions []lossep.Decision
-	limited   []Limited // nil if there is no capacity
+	table         *table.Table
+	stakes        []decision.Stakes
+	probabilities [][]float64
+	decisions     []lossep.Decision // of all rows, which share a capacity; nil if there is none
+	limited       []Limited
 }
 
 // Given is the answer by the probabilities in a table, under the costs that are given.
@@ -412,8 +414,9 @@ func (d *Decide) Given(t *table.Table, given *decision.Spec) (*GivenDeciding, er
 	if err != nil {
 		return nil, err
 	}
-	g := &GivenDeciding{a, t, Choose(stakes, p), nil}
+	g := &GivenDeciding{Deciding: a, table: t, stakes: stakes, probabilities: p}
 	if a.limits != nil {
+		g.decisions = Choose(stakes, p)
 		g.limited, a.shortage, err = a.limits.AllocateTable(t, g.decisions, d.Capacity)
 	}
 	return g, err
@@ -423,11 +426,16 @@ func (d *Decide) Given(t *table.Table, given *decision.Spec) (*GivenDeciding, er
 // stake is given for each case, or once for all.
 func Choose(stakes []decision.Stakes, probabilities [][]float64) []lossep.Decision {
 	all := make([]lossep.Decision, len(probabilities))
-	for i, p := range probabilities {
-		s := stakes[i%len(stakes)]
-		all[i] = lossep.Decision{Choice: s.Choose(make([]float64, len(s.Table)), p), Probabilities: p, Stakes: s}
+	for i := range all {
+		all[i] = choose(stakes, probabilities, i)
 	}
 	return all
+}
+
+// choose decides one of the cases.
+func choose(stakes []decision.Stakes, probabilities [][]float64, i int) lossep.Decision {
+	s, p := stakes[i%len(stakes)], probabilities[i]
+	return lossep.Decision{Choice: s.Choose(make([]float64, len(s.Table)), p), Probabilities: p, Stakes: s}
 }
 
 // Fields are what is said about every case.
@@ -435,14 +443,13 @@ func (g *GivenDeciding) Fields() []Field {
 	return append(append([]Field{IDField}, DecideFields(g.spec, g.baseline, false, nil)...), g.limits.Fields()...)
 }
 
-// Rows goes over the rows.
+// Rows goes over the rows. Only those that share a capacity are held all at once.
 func (g *GivenDeciding) Rows(several bool, emit Emit) error {
 	column := slices.Index(g.table.Columns(), g.request.ID)
-	cases := make([]*Case, len(g.decisions))
-	for i := range cases {
-		c := &Case{Decision: &g.decisions[i]}
+	of := func(i int, d *lossep.Decision) *Case {
+		c := &Case{Decision: d}
 		if column >= 0 {
-			c.ID = g.table.Row(i)[column]
+			c.ID = g.table.Cells(column).Text(g.table.At(i, column))
 		} else {
 			c.ID = lineID(g.table.Place(i), several)
 		}
@@ -450,7 +457,24 @@ func (g *GivenDeciding) Rows(several bool, emit Emit) error {
 			c.Limited = &g.limited[i]
 		}
 		g.count(c)
-		cases[i] = c
+		return c
+	}
+	if g.limited == nil {
+		for i := range g.probabilities {
+			d := choose(g.stakes, g.probabilities, i)
+			c := of(i, &d)
+			if !g.shows(&d) {
+				continue
+			}
+			if err := emit(func() []string { return g.table.Row(i) }, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	cases := make([]*Case, len(g.decisions))
+	for i := range cases {
+		cases[i] = of(i, &g.decisions[i])
 	}
 	for _, i := range g.listed(cases) {
 		if err := emit(func() []string { return g.table.Row(i) }, cases[i]); err != nil {
