@@ -97,6 +97,7 @@ type SplitKind int
 // Ways to divide cases.
 const (
 	Stratified     SplitKind = iota // cross-validation, every fold with its share of each outcome
+	AtRandom                        // cross-validation of outcomes that are numbers
 	ByGroups                        // cross-validation that keeps the cases of a group together
 	ByCopies                        // cross-validation that keeps copies of a row together
 	ByTime                          // the past of each part is learned from

@@ -138,6 +138,31 @@ func NewAudit(t *table.Table, o lossep.Options, costs *decision.NumberCosts, a A
 	return run, err
 }
 
+// Problem is what models are fitted to, by all rows that are learned from.
+func (a *Auditing) Problem() *Problem { return a.whole }
+
+// Split of the cases.
+func (a *Auditing) Split() audit.Split {
+	s := audit.Split{Kind: audit.AtRandom, Folds: a.opt.Folds, Table: a.table.Name(), Test: a.subject.Name()}
+	switch {
+	case a.opt.Test != nil:
+		s.Kind = audit.TestSet
+	case a.opt.Time != "":
+		s.Kind, s.Column = audit.ByTime, a.opt.Time
+	case a.options.Data.Groups != "":
+		s.Kind, s.Column = audit.ByGroups, a.options.Data.Groups
+	}
+	return s
+}
+
+// Cases is the number of cases that are decided.
+func (a *Auditing) Cases() (number int) {
+	for _, s := range a.splits {
+		number += len(s.Test)
+	}
+	return number
+}
+
 // Len is the number of folds.
 func (a *Auditing) Len() int { return len(a.splits) }
 
@@ -205,7 +230,7 @@ func (a *Auditing) Summarise(folds []*Fold) (*Audit, error) {
 		}
 	}
 	whole := a.whole
-	out := &Audit{Outcome: whole.Recipe.Target.Column, Costs: whole.Costs.String(), Seed: a.options.Seed, Currency: a.opt.Currency, Groups: a.options.Data.Groups, Time: a.opt.Time, Recipe: whole.Recipe.Describe(), Notes: slices.Concat(whole.Notes, run.notes), Findings: whole.Findings, Choices: whole.Costs.Actions().Choices}
+	out := &Audit{Outcome: whole.Recipe.Target.Column, Costs: whole.Costs.String(), Seed: a.options.Seed, Currency: a.opt.Currency, Groups: a.options.Data.Groups, Time: a.opt.Time, Recipe: whole.Recipe.Describe(), Notes: slices.Concat(whole.Notes, run.notes), Leaks: whole.Leaks, Findings: whole.Findings, Choices: whole.Costs.Actions().Choices}
 	if a.opt.Test != nil {
 		out.Test = a.opt.Test.Name()
 	} else {

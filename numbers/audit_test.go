@@ -65,6 +65,16 @@ func TestAuditAgreesWithItself(t *testing.T) {
 		}
 		near("bars", sum, 60)
 		own, constant := a.Methods[0], a.Methods[1]
+		upTo := 0.0
+		for _, d := range a.Decisions {
+			if d.Outcome <= d.Action {
+				upTo++
+			}
+		}
+		near("outcomes up to the action", a.Scores.UpToAction.Share.Value, upTo/60)
+		if at := a.Scores.UpToAction; !c.counts && !(at.Expected > 0.65 && at.Expected < 0.85) { // 2 to 4 against 1
+			t.Errorf("%v of the outcomes are expected up to the action", at.Expected)
+		}
 		for _, r := range a.Ratios {
 			if r.Times == 1 {
 				near("re-optimised", r.Adapted.Value, own.Cost)

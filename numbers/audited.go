@@ -34,6 +34,7 @@ type Audit struct {
 	Worst   []CostCase     `json:"worst"`  // the cases that cost most
 	Models  []AuditedModel `json:"models"` // of the folds
 	Notes   []string       `json:"notes,omitempty"`
+	Leaks   []string       `json:"leaks,omitempty"` // columns that tell the outcome almost by themselves
 	// Choices are the names of actions that are no numbers.
 	Choices []string `json:"choices,omitempty"`
 
@@ -78,11 +79,31 @@ type Scores struct {
 	PIT       [10]float64 `json:"pit"`
 	Quantiles []Scored    `json:"quantiles"`
 	CRPS      float64     `json:"crps"`
+	// UpToAction is how many outcomes are no larger than the action: where the action is a quantile, that quantile decides. Nil
+	// where actions are no numbers.
+	UpToAction *Compared `json:"up_to_action,omitempty"`
 	// LogDensity is the logarithm of the predicted density, or probability, of outcomes.
 	LogDensity float64 `json:"log_density"`
 	Expected   float64 `json:"expected_cost"` // by the model itself
 	// Surprise is how much more cases cost than the model expects.
 	Surprise audit.Measure `json:"surprise"`
+}
+
+// Compared is a share of outcomes beside that which the model expects.
+type Compared struct {
+	Expected float64       `json:"expected"`
+	Share    audit.Measure `json:"share"`
+}
+
+// Differs tells whether the share differs from the expected one by more than chance.
+func (c *Compared) Differs() bool { return c.Share.Low > c.Expected || c.Share.High < c.Expected }
+
+// Far tells whether its odds differ from the expected ones by more than those of LeastCoverage from those of 90 %.
+func (c *Compared) Far() bool {
+	odds := func(p float64) float64 { return p / (1 - p) }
+	by := odds(c.Share.Value) / odds(c.Expected)
+	most := odds(0.9) / odds(LeastCoverage)
+	return !(by <= most && by >= 1/most)
 }
 
 // Covered is the share of outcomes in intervals of a level.
@@ -125,6 +146,7 @@ type CostCase struct {
 type scoredCase struct {
 	CostCase
 	Stands     span                       `json:"stands"`
+	UpToAction float64                    `json:"up_to_action"` // the probability of outcomes that are no larger
 	CRPS       float64                    `json:"crps"`
 	LogDensity float64                    `json:"log_density"`
 	Pinball    [len(scoredLevels)]float64 `json:"pinball"`
@@ -139,7 +161,7 @@ var (
 
 // newCase scores what is predicted of a case, beside the same quantiles of the training rows.
 func newCase(line int, choice decision.NumberChoice, d Distribution, y float64, constants *[len(scoredLevels)]float64) scoredCase {
-	c := scoredCase{CostCase: CostCase{Line: line, Outcome: y, Action: choice.Action, Expected: choice.Expected}, CRPS: d.CRPS(y), LogDensity: d.LogDensity(y), Stands: spanOf(d, y)}
+	c := scoredCase{CostCase: CostCase{Line: line, Outcome: y, Action: choice.Action, Expected: choice.Expected}, CRPS: d.CRPS(y), LogDensity: d.LogDensity(y), Stands: spanOf(d, y), UpToAction: d.CDF(choice.Action)}
 	for k, p := range scoredLevels {
 		q, loss := d.Quantile(p), decision.Pinball{Under: p, Over: 1 - p}
 		c.Pinball[k], c.Sampled[k] = loss.Cost(q, y), loss.Cost(constants[k], y)
@@ -182,6 +204,10 @@ const (
 	MostCoverage  = 0.98
 )
 
+// MostSurprise is by how much of it costs may differ from those that the model expects: about as much as those of quantiles do
+// where spread that is too small has LeastCoverage.
+const MostSurprise = 0.25
+
 // finish makes means with intervals of what was gathered.
 func (a *auditing) finish(out *Audit) error {
 	n := len(a.cases)
@@ -207,7 +233,9 @@ func (a *auditing) finish(out *Audit) error {
 	for _, w := range a.ways {
 		out.Actions = append(out.Actions, w.Actions)
 	}
-	out.Scores = a.scores(mean)
+	if out.Scores = a.scores(mean); out.Choices != nil { // places of names, not numbers
+		out.Scores.UpToAction = nil
+	}
 	measure := func(values []float64) audit.Measure {
 		e := mean(func(i int) float64 { return values[i] }, nil)
 		return audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}
@@ -271,7 +299,14 @@ func (a *auditing) scores(mean func(of func(i int) float64, within *compare.Rang
 	s.CRPS = a.average(func(c *scoredCase) float64 { return c.CRPS })
 	s.LogDensity = a.average(func(c *scoredCase) float64 { return c.LogDensity })
 	s.Expected = a.average(func(c *scoredCase) float64 { return c.Expected })
-	e := mean(func(i int) float64 { return a.cases[i].Cost - a.cases[i].Expected }, nil)
+	e := mean(func(i int) float64 {
+		if c := &a.cases[i]; c.Outcome <= c.Action {
+			return 1
+		}
+		return 0
+	}, &compare.Range{Least: 0, Most: 1})
+	s.UpToAction = &Compared{a.average(func(c *scoredCase) float64 { return c.UpToAction }), audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}}
+	e = mean(func(i int) float64 { return a.cases[i].Cost - a.cases[i].Expected }, nil)
 	s.Surprise = audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}
 	return s
 }

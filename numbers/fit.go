@@ -29,7 +29,8 @@ type Problem struct {
 	Weights []float64 // nil if each counts once
 	known   []float64 // standard deviations of noise, nil if it is learnt
 	Costs   *decision.NumberCosts
-	Notes   []string
+	// Notes, Codes and Leaks are those of a problem of categories.
+	Notes, Codes, Leaks []string
 	// Findings are the notes about the table as values, with the options that settle each.
 	Findings table.Findings
 
@@ -76,7 +77,8 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 		if err != nil {
 			return nil, err
 		}
-		p.Recipe, p.X, p.Values, p.Weights, p.Notes, p.Findings = l.Recipe, l.X, l.Values, l.Weights, found.Findings.Texts(), found.Findings
+		p.Recipe, p.X, p.Values, p.Weights, p.Findings = l.Recipe, l.X, l.Values, l.Weights, found.Findings
+		p.Notes, p.Codes, p.Leaks = found.Findings.Texts(), found.Codes, found.Leaks
 	}
 	if p.Weights != nil && slices.Max(p.Weights) == 0 {
 		return nil, &table.Error{File: t.Name(), ColumnName: o.WeightsColumn(), Msg: "every weight is 0", Fix: "give every row a weight of how often it counts"}
@@ -178,6 +180,8 @@ func checkOptions(o lossep.Options) error {
 		return inputf("likelihood", "%s is for two outcomes; for a number the noise is chosen by the evidence", o.Likelihood.Name)
 	case o.Power != 0 && o.Power != 1:
 		return inputf("power", "powers are for two outcomes; leave the power out")
+	case o.DecideCodes:
+		return inputf("categorical", "auto is for outcomes that are categories; name the columns that are codes")
 	case o.Fixed:
 		return inputf("fixed", "the kernel is searched for together with the noise; leave it out")
 	}

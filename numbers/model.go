@@ -100,7 +100,7 @@ func (m *Model) Warnings() (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("%.1f %% of outcomes that were left out are in intervals that should have 90 %% of them: predictions are too %s; %s", 100*c, size, why))
 	}
-	if off := l.Cost - l.Expected; math.Abs(off) > 3*l.Error && (l.Cost > 2*l.Expected || l.Expected > 2*l.Cost) {
+	if off := l.Cost - l.Expected; math.Abs(off) > max(3*l.Error, MostSurprise*l.Expected) {
 		lines = append(lines, fmt.Sprintf("rows that were left out cost %.4g each, and the model expects %.4g: do not rely on its costs; %s", l.Cost, l.Expected, why))
 	}
 	return lines

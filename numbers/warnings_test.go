@@ -34,6 +34,20 @@ func TestCoverageWarnings(t *testing.T) {
 	}
 }
 
+// Costs are warned of where they are a quarter off, and by more than chance.
+func TestCostWarnings(t *testing.T) {
+	for _, c := range []struct {
+		cost, err float64
+		want      bool
+	}{{2.6, 0.1, true}, {2.4, 0.1, false}, {2.6, 0.3, false}, {1.4, 0.1, true}, {1.6, 0.1, false}} {
+		m := new(Model)
+		m.summary.LeaveOneOut = &LeaveOneOut{Coverage: 0.9, Rows: 1000, Cost: c.cost, Expected: 2, Error: c.err}
+		if got := strings.Contains(strings.Join(m.Warnings(), ""), "do not rely on its costs"); got != c.want {
+			t.Errorf("%+v: warned: %v", c, got)
+		}
+	}
+}
+
 // Counts are divided evenly over the probabilities that they stand for, so that 90 % of what a model expects is in an interval
 // of 90 %, however few counts there are.
 func TestCoverageOfCounts(t *testing.T) {

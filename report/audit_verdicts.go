@@ -24,8 +24,7 @@ func (r *Audit) verdict(v audit.Verdict) Verdict {
 	in := Verdict{Tone: v.Tone, about: v.Question}
 	switch v.Question {
 	case audit.AboutLeakage:
-		in.Question = "Are all features known before the decision?"
-		in.Answer, in.Finding = "check "+list(r.Leaks), r.leakage()
+		in = leakage(r.Leaks)
 	case audit.AboutCost:
 		in.Question = fmt.Sprintf("What will these decisions %s?", r.verb())
 		in.Answer, in.Finding = r.costAnswer(), r.costFinding(v.Reason)
@@ -110,11 +109,16 @@ func pEquals(p float64) string {
 	return "p = " + text
 }
 
-func (r *Audit) leakage() string {
-	if len(r.Leaks) == 1 {
-		return fmt.Sprintf("Feature %s alone predicts the outcome almost perfectly, by its values or by where they are missing. If it is known only after the outcome, all results below are too optimistic: exclude it and run the audit again.", r.Leaks[0])
+// leakage asks about columns that tell the outcome almost by themselves.
+func leakage(leaks []string) Verdict {
+	v := Verdict{
+		Question: "Are all features known before the decision?", Tone: audit.Bad, Answer: "check " + list(leaks), about: audit.AboutLeakage,
+		Finding: fmt.Sprintf("Features %s each predict the outcome almost perfectly, by their values or by where they are missing. If they are known only after the outcome, all results below are too optimistic: exclude them and run the audit again.", list(leaks)),
 	}
-	return fmt.Sprintf("Features %s each predict the outcome almost perfectly, by their values or by where they are missing. If they are known only after the outcome, all results below are too optimistic: exclude them and run the audit again.", list(r.Leaks))
+	if len(leaks) == 1 {
+		v.Finding = fmt.Sprintf("Feature %s alone predicts the outcome almost perfectly, by its values or by where they are missing. If it is known only after the outcome, all results below are too optimistic: exclude it and run the audit again.", leaks[0])
+	}
+	return v
 }
 
 // costAnswer is what a case costs, and what those of a year do.

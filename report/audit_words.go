@@ -149,6 +149,8 @@ func splitText(s audit.Split) string {
 		return "external probabilities; recalibrated by " + folds
 	case audit.NothingFitted:
 		return "external probabilities"
+	case audit.AtRandom:
+		return folds
 	case audit.ByTime:
 		return fmt.Sprintf("split by time (%s) into %d parts, each decided by models trained on its past", s.Column, s.Folds)
 	case audit.ByGroups:
@@ -159,10 +161,11 @@ func splitText(s audit.Split) string {
 	return "stratified " + folds
 }
 
-// decisions says how many there will be, and whether cases are left out of the models that
-// decide them by folds.
-func decisions(a *audit.Audit) string {
-	n, s := a.Cases(), a.Split()
+// SplitLine says how so many cases are divided, how many decisions there will be, and whether cases are left out of the
+// models that decide them by folds.
+func SplitLine(s audit.Split, n int) string { return splitText(s) + "; " + decisions(s, n) }
+
+func decisions(s audit.Split, n int) string {
 	switch s.Kind {
 	case audit.TestSet, audit.RecalibratedBy, audit.NothingFitted, audit.ByTime:
 		return table.Plural(n, "decision")
@@ -186,7 +189,7 @@ func DescribeAudit(a *audit.Audit, problem func(*lossep.Problem) []string) []str
 		lines = append([]string{fmt.Sprintf("%s; outcome %q: %s; probabilities in %s", table.Plural(a.Cases(), "row"), t.Column, outcomes, list(given))}, p.Utility.TableLines()...)
 		lines = append(lines, p.Utility.RuleLine())
 	}
-	return append(lines, fmt.Sprintf("%s; %s", splitText(a.Split()), decisions(a)))
+	return append(lines, SplitLine(a.Split(), a.Cases()))
 }
 
 // sentence gives a text a capital letter.

@@ -23,6 +23,9 @@ type NumberAudit struct {
 // NewNumberAudit puts the result of an audit of a table into words.
 func NewNumberAudit(from Origin, data string, a *numbers.Audit) *NumberAudit {
 	r := &NumberAudit{Origin: from, Data: data, Audit: a}
+	if len(a.Leaks) > 0 {
+		r.Verdicts = append(r.Verdicts, leakage(a.Leaks))
+	}
 	r.Verdicts = append(r.Verdicts, r.aboutCost())
 	if len(r.others()) > 0 {
 		r.Verdicts = append(r.Verdicts, r.aboutOthers())
@@ -196,17 +199,19 @@ func (r *NumberAudit) aboutOthers() Verdict {
 	return v
 }
 
-// aboutPredictions compares intervals with the outcomes in them, and costs with those expected.
+// aboutPredictions compares intervals with the outcomes in them, actions with those up to them, and costs with those expected.
 func (r *NumberAudit) aboutPredictions() Verdict {
 	v := Verdict{Question: "Can the predictions be trusted?", Tone: audit.Good, Answer: "yes"}
 	covered, money := r.covered(), r.inCurrency(r.perCase())
 	s, surprise := percentScale(covered.Share), r.Scores.Surprise
 	off := covered.Share.Low > covered.Level || covered.Share.High < covered.Level
+	at := r.Scores.UpToAction
+	misplaced := at != nil && at.Differs()
 	surprised := surprise.Low > 0 || surprise.High < 0
 	switch {
-	case off && (covered.Share.Value < numbers.LeastCoverage || covered.Share.Value > numbers.MostCoverage) || surprised && math.Abs(surprise.Value) > r.Scores.Expected/2:
+	case off && (covered.Share.Value < numbers.LeastCoverage || covered.Share.Value > numbers.MostCoverage) || surprised && math.Abs(surprise.Value) > numbers.MostSurprise*r.Scores.Expected || misplaced && at.Far():
 		v.Tone, v.Answer = audit.Bad, "no"
-	case off || surprised:
+	case off || surprised || misplaced:
 		v.Tone, v.Answer = audit.Mixed, "in part"
 	}
 	word := ""
@@ -216,9 +221,25 @@ func (r *NumberAudit) aboutPredictions() Verdict {
 			word = ": predictions are too narrow"
 		}
 	}
-	v.Finding = fmt.Sprintf("The 90 %% predictive intervals contain %s of the outcomes (95 %% interval %s)%s. The model expects a cost of %s per case; realised: %s (95 %% interval of the difference %s).",
-		s.number(covered.Share.Value), s.interval(covered.Share.Low, covered.Share.High), word, money.number(r.Scores.Expected), money.number(r.Methods[0].Cost), money.interval(surprise.Low, surprise.High))
+	v.Finding = fmt.Sprintf("The 90 %% predictive intervals contain %s of the outcomes (95 %% interval %s)%s.%s The model expects a cost of %s per case; realised: %s (95 %% interval of the difference %s).",
+		s.number(covered.Share.Value), s.interval(covered.Share.Low, covered.Share.High), word, upToAction(at), money.number(r.Scores.Expected), money.number(r.Methods[0].Cost), money.interval(surprise.Low, surprise.High))
 	return v
+}
+
+// upToAction says how many outcomes are no larger than the actions; where these are quantiles, they are to be as many as the costs ask for.
+func upToAction(at *numbers.Compared) string {
+	if at == nil {
+		return ""
+	}
+	word := ""
+	if at.Differs() {
+		word = ": actions are too large"
+		if at.Share.Value < at.Expected {
+			word = ": actions are too small"
+		}
+	}
+	s := percentScale(at.Share, audit.Measure{Value: at.Expected, Low: at.Expected, High: at.Expected})
+	return fmt.Sprintf(" The model expects %s of the outcomes to be no larger than the action; %s are (95 %% interval %s)%s.", s.number(at.Expected), s.number(at.Share.Value), s.interval(at.Share.Low, at.Share.High), word)
 }
 
 // covered is about intervals that should have 90 % of the outcomes.

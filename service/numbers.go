@@ -215,6 +215,8 @@ type NumberReport struct {
 	Costs   *decision.NumberCosts `json:"costs"`
 	numbers.Summary
 	Notes   []string       `json:"notes,omitempty"`
+	Leaks   []string       `json:"leaks,omitempty"` // as of categories
+	Codes   []string       `json:"codes,omitempty"`
 	Recipe  *recipe.Recipe `json:"recipe,omitempty"`
 	Seconds float64        `json:"seconds,omitempty"`
 	Model   string         `json:"model,omitempty"`

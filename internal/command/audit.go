@@ -244,6 +244,10 @@ func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.Numb
 		return err
 	}
 	defer folder.close()
+	lines := ofNumbers{Problem: run.Problem()}.described()
+	if err := writeLines(c.ErrOrStderr(), append(lines, report.SplitLine(run.Split(), run.Cases()))); err != nil {
+		return err
+	}
 	folds, err := unfinished[numbers.Fold]{
 		folder: folder, settings: run.Settings(), what: "folds", total: run.Len(),
 		index: func(f *numbers.Fold) int { return f.Index }, fits: run.Fits,

@@ -155,7 +155,7 @@ func (p ofNumbers) described() []string {
 	if p.reason != "" {
 		lines = append(lines, "the outcome is fitted as a number, "+service.Naming(service.Flags).In(p.reason))
 	}
-	return append(append(lines, "costs "+p.Costs.String()), p.notes()...)
+	return append(append(append(lines, "costs "+p.Costs.String()), p.notes()...), aboutCodes(p.Codes)...)
 }
 
 func (p ofNumbers) notes() []string { return service.Naming(service.Flags).Notes(p.Notes, p.Findings) }
@@ -164,7 +164,7 @@ func (p ofNumbers) fit(ctx context.Context) (fittedModel, error) { return p.Fit(
 
 func (p ofNumbers) report(m fittedModel, output string, seconds float64) any {
 	r := service.NewNumberReport(m.(*numbers.Model))
-	r.Notes, r.Seconds, r.Model = p.notes(), seconds, output
+	r.Notes, r.Leaks, r.Codes, r.Seconds, r.Model = p.notes(), p.Leaks, p.Codes, seconds, output
 	return r
 }
 

@@ -97,9 +97,14 @@ func described(p *lossep.Problem) []string {
 	for k, line := range lines {
 		lines[k] = strings.ReplaceAll(line, "the option use-cost-columns", "--use-cost-columns")
 	}
-	if len(p.Codes) > 0 {
-		lines = append(lines, fmt.Sprintf("few different whole numbers, treated as numeric: %s; if they are codes, give --categorical %s",
-			strings.Join(p.Codes, ", "), service.ShellQuoted(strings.Join(p.Codes, ","))))
+	return append(lines, aboutCodes(p.Codes)...)
+}
+
+// aboutCodes asks about columns of numbers that may be codes.
+func aboutCodes(columns []string) []string {
+	if len(columns) == 0 {
+		return nil
 	}
-	return lines
+	return []string{fmt.Sprintf("few different whole numbers, treated as numeric: %s; if they are codes, give --categorical %s",
+		strings.Join(columns, ", "), service.ShellQuoted(strings.Join(columns, ",")))}
 }
