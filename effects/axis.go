@@ -49,33 +49,49 @@ func (a *Axis) bin(x float64) int {
 // cutRows is how many rows cuts are found from.
 const cutRows = 200_000
 
-// newAxis cuts a column of the rows of x. Bins hold about as many rows each, and values that
-// are equal are never parted; where there are no more different values than bins, each has its
-// own.
-func newAxis(x *mat.Dense, p Part) *Axis {
-	raw := x.RawMatrix()
-	a := &Axis{Column: p.Column}
-	if p.Bins == 0 {
-		top := -1.0
-		for i := range raw.Rows {
-			if v := raw.Data[i*raw.Stride+p.Column]; v > top {
-				top = v
-			}
+// newAxes cuts a column of the rows of x into each of these numbers of bins. Bins hold about as many rows each, and
+// values that are equal are never parted; where there are no more different values than bins, each has its
+// own. No bins stand for categories.
+func newAxes(x *mat.Dense, column int, bins []int) []*Axis {
+	axes := make([]*Axis, len(bins))
+	var sorted []float64
+	for i, n := range bins {
+		if n == 0 {
+			axes[i] = &Axis{Column: column, Cells: categories(x, column) + 1}
+			continue
 		}
-		a.Cells = int(top) + 2
-		return a
+		if sorted == nil {
+			sorted = sortedColumn(x, column)
+		}
+		cuts := cuts(sorted, n)
+		axes[i] = &Axis{Column: column, Cuts: cuts, Cells: len(cuts) + 2}
 	}
+	return axes
+}
+
+// categories is how many a column of codes has.
+func categories(x *mat.Dense, column int) int {
+	raw, top := x.RawMatrix(), -1.0
+	for i := range raw.Rows {
+		if v := raw.Data[i*raw.Stride+column]; v > top {
+			top = v
+		}
+	}
+	return int(top) + 1
+}
+
+// sortedColumn is a column without what is missing, of some of the rows where they are many.
+func sortedColumn(x *mat.Dense, column int) []float64 {
+	raw := x.RawMatrix()
 	step := max(1, raw.Rows/cutRows)
-	var some []float64
+	some := make([]float64, 0, (raw.Rows+step-1)/step)
 	for i := 0; i < raw.Rows; i += step {
-		if v := raw.Data[i*raw.Stride+p.Column]; !math.IsNaN(v) {
+		if v := raw.Data[i*raw.Stride+column]; !math.IsNaN(v) {
 			some = append(some, v)
 		}
 	}
 	slices.Sort(some)
-	a.Cuts = cuts(some, p.Bins)
-	a.Cells = len(a.Cuts) + 2
-	return a
+	return some
 }
 
 // cuts are those of sorted numbers into bins. A cut lies half way between neighbours.

@@ -175,6 +175,7 @@ type trial struct {
 // candidates are the best families of so many parts, one for each set of columns, best first, and how many were tried.
 func (f *Fit) candidates(ctx context.Context, c Choice, parts int) (best []Candidate, tried int, err error) {
 	var trials []*trial
+	f.table.cut(indices.Of(f.table.columns()), c.Resolutions)
 	for _, set := range f.sets(parts) {
 		families := slices.DeleteFunc(f.resolutions(set, c.Resolutions), f.has)
 		if slices.ContainsFunc(set, func(column int) bool { return slices.Contains(c.Except, column) }) {

@@ -2,8 +2,11 @@ package effects
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Table is the columns that families are made of, cut once for all families. It is not safe for
@@ -53,10 +56,24 @@ func (t *Table) check(f Family) error {
 func (t *Table) axis(p Part) *Axis {
 	a, ok := t.axes[p]
 	if !ok {
-		a = newAxis(t.X, p)
+		a = newAxes(t.X, p.Column, []int{p.Bins})[0]
 		t.axes[p] = a
 	}
 	return a
+}
+
+// cut cuts columns of numbers into each of these numbers of bins, all columns at once.
+func (t *Table) cut(columns, bins []int) {
+	columns = slices.DeleteFunc(slices.Clone(columns), func(column int) bool {
+		return t.categorical(column) || !slices.ContainsFunc(bins, func(n int) bool { return t.axes[Part{column, n}] == nil })
+	})
+	found := make([][]*Axis, len(columns))
+	tasks.For(len(columns), func(i int) { found[i] = newAxes(t.X, columns[i], bins) })
+	for i, axes := range found {
+		for k, a := range axes {
+			t.axes[Part{columns[i], bins[k]}] = a
+		}
+	}
 }
 
 // cells groups rows by all cells of a family. Too many of them are a *TooManyGroupsError.
