@@ -5,11 +5,32 @@ import "gonum.org/v1/gonum/blas"
 // Every operation leaves to gonum what is too small to gain and what is wrong:
 // gonum's code then panics with the message its users know.
 
+// thinRows is how many rows of what is left to gonum are one core's share, and thinFlops the work, in operations of
+// a product, that a multiplication of its code stands for.
+const (
+	thinRows  = 256
+	thinFlops = 20
+)
+
+// rowsOf has gonum's code work on m rows: shares of them at once where they are independent and so much work.
+func (impl Implementation) rowsOf(m int, work float64, independent bool, body func(from, rows int)) {
+	if impl.ks == nil || !independent || m < 2*thinRows || work < parallelFlops {
+		body(0, m)
+		return
+	}
+	Share(work, ceilDiv(m, thinRows), func(task int) {
+		from := task * thinRows
+		body(from, min(thinRows, m-from))
+	})
+}
+
 // Dgemm computes C = alpha·op(A)·op(B) + beta·C, op(A) being m×k and op(B) k×n.
 func (impl Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
 	if impl.ks == nil || impl.ks.smallProduct(m, n, k) || alpha == 0 || !validTranspose(tA) || !validTranspose(tB) ||
 		!holdsOp(tA, a, m, k, lda) || !holdsOp(tB, b, k, n, ldb) || !holds(c, m, n, ldc) {
-		reference.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		impl.rowsOf(m, flops(thinFlops, m, n, k), tA == blas.NoTrans && holdsOp(tA, a, m, k, lda) && holds(c, m, n, ldc), func(from, rows int) {
+			reference.Dgemm(tA, tB, rows, n, k, alpha, a[from*lda:], lda, b, ldb, beta, c[from*ldc:], ldc)
+		})
 		return
 	}
 	s := impl.ks.begin(flops(2, m, n, k))
@@ -88,7 +109,9 @@ func (impl Implementation) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alp
 // X·op(A) = alpha·B (Right) with A triangular.
 func (impl Implementation) Dtrsm(side blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
 	if impl.ks == nil || impl.ks.smallTriangle(side, m, n) || alpha == 0 || !validTriangular(side, ul, tA, d, m, n, a, lda, b, ldb) {
-		reference.Dtrsm(side, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+		impl.rowsOf(m, flops(thinFlops, m, n, n), side == blas.Right && holds(b, m, n, ldb), func(from, rows int) {
+			reference.Dtrsm(side, ul, tA, d, rows, n, alpha, a, lda, b[from*ldb:], ldb)
+		})
 		return
 	}
 	s := impl.ks.begin(flops(1, m, n, order(side, m, n)))

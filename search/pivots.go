@@ -31,8 +31,8 @@ type Pivots struct {
 
 	most     int // that there will be, as far as is known
 	chosen   []int
-	cross    mat.Dense // covariances of all rows with those drawn
-	factor   []float64 // F with K ≈ FFᵀ, a row of stride numbers for each row of x
+	cross    *mat.Dense // covariances of all rows with those drawn
+	factor   []float64  // F with K ≈ FFᵀ, a row of stride numbers for each row of x
 	stride   int
 	left     []float64 // residual variances
 	total    float64   // of the variances
@@ -44,10 +44,10 @@ type Pivots struct {
 func NewPivots(k kernel.Kernel, x *mat.Dense, weights []float64, rng *rand.Rand) *Pivots {
 	n, _ := x.Dims()
 	p := &Pivots{kernel: k, x: x, weights: weights, rng: rng, left: make([]float64, n)}
-	for i := range p.left {
+	p.share(1, func(i int) {
 		// What a white term adds is no other row's business.
 		p.left[i] = k.Cov(x.RawRowView(i), x.RawRowView(i))
-	}
+	})
 	p.total = floats.Sum(p.left)
 	return p
 }
@@ -103,8 +103,8 @@ func (p *Pivots) block(m int) {
 		z.SetRow(i, p.x.RawRowView(row))
 	}
 	p.reserve(len(p.chosen)+len(drawn), max(m, p.most))
-	p.cross.Reset()
-	p.kernel.Cross(&p.cross, p.x, z)
+	p.cross = reshaped(p.cross, len(p.left), len(drawn))
+	p.kernel.Cross(p.cross, p.x, z)
 	// What the earlier ones leave: K(·, S) − F F(S)ᵀ.
 	kernels, _ := level3.Selected()
 	c, old := p.cross.RawMatrix(), len(p.chosen)
@@ -136,6 +136,15 @@ func (p *Pivots) block(m int) {
 		p.chosen = append(p.chosen, drawn[j])
 		p.left[drawn[j]] = 0
 	}
+}
+
+// reshaped is an n×m matrix of any numbers, in the memory of d where that is large enough.
+func reshaped(d *mat.Dense, n, m int) *mat.Dense {
+	if d == nil || cap(d.RawMatrix().Data) < n*m {
+		return mat.NewDense(n, m, nil)
+	}
+	d.SetRawMatrix(blas64.General{Rows: n, Cols: m, Stride: m, Data: d.RawMatrix().Data[:n*m]})
+	return d
 }
 
 // share calls body for all rows, of so many numbers each, on all processors where they are many.
