@@ -101,19 +101,15 @@ func (e *Examples) spread(by posterior.Posterior) *Examples {
 		return nil
 	}
 	p := by.Probabilities(e.features)
-	key := func(i int) (outcome int, probability float64) {
-		if len(p[i]) == 2 {
-			return 0, p[i][1]
+	most, of := make([]int, len(p)), make([]float64, len(p)) // the outcome that is most probable, and how probable
+	for i, q := range p {
+		if most[i] = slices.Index(q, slices.Max(q)); len(q) == 2 {
+			most[i] = 1
 		}
-		outcome = slices.Index(p[i], slices.Max(p[i]))
-		return outcome, p[i][outcome]
+		of[i] = q[most[i]]
 	}
 	order := indices.Of(len(p))
-	slices.SortStableFunc(order, func(a, b int) int {
-		first, one := key(a)
-		second, other := key(b)
-		return cmp.Or(cmp.Compare(first, second), cmp.Compare(one, other))
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(most[a], most[b]), cmp.Compare(of[a], of[b])) })
 	kept := &Examples{Columns: e.Columns}
 	for _, i := range Evenly(order) {
 		kept.Rows = append(kept.Rows, e.Rows[i])

@@ -26,14 +26,7 @@ import (
 func (p *Problem) Order() []int {
 	digests := p.Recipe.RoundedDigests(p.X)
 	ranks := classRanks(p.Labels, digests)
-	order := indices.Of(p.Len())
-	slices.SortFunc(order, func(i, j int) int {
-		if c := cmp.Compare(digests[i], digests[j]); c != 0 {
-			return c
-		}
-		return cmp.Or(p.compareCopies(i, j, ranks), cmp.Compare(i, j))
-	})
-	return order
+	return indices.ByDigest(digests, func(i, j int) int { return p.compareCopies(i, j, ranks) })
 }
 
 // compareCopies compares two rows of the same digest.

@@ -16,9 +16,8 @@ import (
 // is dealt from the order.
 func (p *Problem) arrange(t *table.Table) {
 	digests := p.Recipe.RoundedDigests(p.X)
-	order := indices.Of(p.Len())
-	slices.SortStableFunc(order, func(i, j int) int {
-		if c := cmp.Or(cmp.Compare(digests[i], digests[j]), cmp.Compare(p.Values[i], p.Values[j])); c != 0 {
+	order := indices.ByDigest(digests, func(i, j int) int {
+		if c := cmp.Compare(p.Values[i], p.Values[j]); c != 0 {
 			return c
 		}
 		if c := slices.Compare(p.X.RawRowView(i), p.X.RawRowView(j)); c != 0 || p.Weights == nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Copies numbers encoded rows by what is in them, those with the same entries alike, if rows
@@ -101,37 +103,46 @@ func (r *Recipe) DigestsWithout(x *mat.Dense, column string) []uint64 {
 // them apart.
 func (r *Recipe) RoundedDigests(x *mat.Dense) []uint64 {
 	rows, _ := x.Dims()
-	numbers, entries := r.Coding().Numbers(), make([]uint64, rows)
-	sums := make([]uint64, rows)
-	columns := r.byName()
-	add := func(at []int, entry func(i, at int) uint64) {
-		met := make(map[uint64]uint64)
-		for _, k := range at {
-			begin := uint64(0)
-			for i := range entries {
-				entries[i] = mixed(entry(i, k))
-				begin += mixed(entries[i]) // in any order of rows
-			}
-			met[begin]++
-			for i, e := range entries {
-				sums[i] += mixed(e ^ mixed(begin+met[begin]))
-			}
-		}
-	}
-	add(slices.DeleteFunc(slices.Clone(columns), func(k int) bool { return k >= numbers }), func(i, k int) uint64 {
-		return math.Float64bits(cut(x.At(i, k)) + 0) // which makes one zero of two
+	numbers := r.Coding().Numbers()
+	sums, columns := make([]uint64, rows), r.byName()
+	addRounded(sums, slices.DeleteFunc(slices.Clone(columns), func(k int) bool { return k >= numbers }), func(k int) func(i int) uint64 {
+		return func(i int) uint64 { return math.Float64bits(cut(x.At(i, k)) + 0) } // which makes one zero of two
 	})
 	// A category is known by the numbers of the rows that have it.
 	known := slices.Clone(sums)
-	var of map[float64]uint64
-	column := -1
-	add(slices.DeleteFunc(columns, func(k int) bool { return k < numbers }), func(i, k int) uint64 {
-		if k != column {
-			column, of = k, categoryDigests(x, k, known)
-		}
-		return of[x.At(i, k)]
+	addRounded(sums, slices.DeleteFunc(columns, func(k int) bool { return k < numbers }), func(k int) func(i int) uint64 {
+		of := categoryDigests(x, k, known)
+		return func(i int) uint64 { return of[x.At(i, k)] }
 	})
 	return sums
+}
+
+// addRounded adds what the entries of columns are to the digests of rows.
+func addRounded(sums []uint64, columns []int, of func(column int) (entry func(i int) uint64)) {
+	const rows = 4096 // of a task
+	entries, parts := make([]uint64, len(sums)), make([]uint64, (len(sums)+rows-1)/rows)
+	met := make(map[uint64]uint64)
+	for _, k := range columns {
+		entry := of(k)
+		tasks.For(len(parts), func(task int) {
+			parts[task] = 0
+			for i := task * rows; i < min((task+1)*rows, len(sums)); i++ {
+				entries[i] = mixed(entry(i))
+				parts[task] += mixed(entries[i])
+			}
+		})
+		begin := uint64(0)
+		for _, part := range parts { // in any order of rows
+			begin += part
+		}
+		met[begin]++
+		salt := mixed(begin + met[begin])
+		tasks.For(len(parts), func(task int) {
+			for i := task * rows; i < min((task+1)*rows, len(sums)); i++ {
+				sums[i] += mixed(entries[i] ^ salt)
+			}
+		})
+	}
 }
 
 // byName are the columns of encoded rows in the order of the names of those of the table.
