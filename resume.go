@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/lossep/lossep/internal/sealed"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/search"
 )
 
@@ -60,24 +61,31 @@ func (p *Problem) fingerprint() string {
 	h := sha256.New()
 	fmt.Fprintln(h, Version, search.SearchPlan(), p.withEffects(p.opt.Kernel), p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.opt.ShardRows, p.opt.Sweeps)
 	fmt.Fprintln(h, p.Kernel, p.shrinkage, p.start, p.coding.Len(), p.coding.Numbers(), p.Len())
-	buffer := make([]byte, 0, 1<<16)
-	flush := func(room int) {
-		if len(buffer)+room > cap(buffer) {
-			h.Write(buffer)
-			buffer = buffer[:0]
-		}
+	parts := make([][sha256.Size]byte, (p.Len()+fingerprintRows-1)/fingerprintRows)
+	tasks.For(len(parts), func(k int) {
+		parts[k] = p.fingerprintOf(k*fingerprintRows, min((k+1)*fingerprintRows, p.Len()))
+	})
+	for _, part := range parts {
+		h.Write(part[:])
 	}
-	for i, y := range p.Labels {
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// fingerprintRows is the number of rows of one task.
+const fingerprintRows = 2048
+
+// fingerprintOf tells rows apart, what they are given by and how much they count.
+func (p *Problem) fingerprintOf(from, to int) [sha256.Size]byte {
+	_, d := p.X.Dims()
+	buffer := make([]byte, 0, (to-from)*(8*d+9))
+	for i := from; i < to; i++ {
 		for _, v := range p.X.RawRowView(i) {
-			flush(8)
 			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(v))
 		}
-		flush(9)
-		buffer = append(buffer, byte(y))
+		buffer = append(buffer, byte(p.Labels[i]))
 		if p.Weights != nil {
 			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(p.Weights[i]))
 		}
 	}
-	h.Write(buffer)
-	return hex.EncodeToString(h.Sum(nil))
+	return sha256.Sum256(buffer)
 }

@@ -160,28 +160,68 @@ type ByPasses interface {
 
 // LeaveOut implements the interface, whatever the units.
 func (p Passes) LeaveOut(ctx context.Context, labels []int, _ [][]int, use func(i int, p []float64, logP float64)) error {
+	var waiting []waitingRow
+	found := make([]leftRow, leftTogether)
 	proper := true
-	see := func(i int, mean, variance []float64) {
-		for c := range mean {
-			if p.Without == nil {
-				break
+	flush := func() {
+		tasks.For((len(waiting)+leftTask-1)/leftTask, func(task int) {
+			for j := task * leftTask; j < min((task+1)*leftTask, len(waiting)); j++ {
+				found[j] = p.row(waiting[j], labels)
 			}
-			change := p.Without(i, c)
-			mean[c] += change.Mean
-			variance[c] += change.Variance
+		})
+		for j, w := range waiting {
+			if proper = proper && found[j].proper; proper {
+				use(w.row, found[j].p, found[j].logP)
+			}
 		}
-		q, logP, ok := p.Of.left(labels[i], mean, variance)
-		if proper = proper && ok; proper {
-			use(i, q, logP)
+		waiting = waiting[:0]
+	}
+	see := func(i int, mean, variance []float64) {
+		waiting = append(waiting, waitingRow{i, slices.Clone(mean), slices.Clone(variance)})
+		if len(waiting) == leftTogether {
+			flush()
 		}
 	}
 	if _, err := p.Engine.Look(ctx, p.Of.State().Functions.Naturals(), pass.Options{Rule: p.Rule}, see); err != nil {
 		return err
 	}
-	if !proper {
+	if flush(); !proper {
 		return ErrImproper
 	}
 	return nil
+}
+
+// leftTogether is the number of rows left out that are predicted at a time, leftTask that of a task.
+const (
+	leftTogether = 1 << 13
+	leftTask     = 64
+)
+
+// waitingRow is a row with the moments of the process without it.
+type waitingRow struct {
+	row            int
+	mean, variance []float64
+}
+
+// leftRow is what is predicted of a row without it.
+type leftRow struct {
+	p      []float64
+	logP   float64
+	proper bool
+}
+
+// row predicts a row by the moments without it.
+func (p Passes) row(w waitingRow, labels []int) (r leftRow) {
+	for c := range w.mean {
+		if p.Without == nil {
+			break
+		}
+		change := p.Without(w.row, c)
+		w.mean[c] += change.Mean
+		w.variance[c] += change.Variance
+	}
+	r.p, r.logP, r.proper = p.Of.left(labels[w.row], w.mean, w.variance)
+	return r
 }
 
 func (p *Inducing) left(label int, mean, variance []float64) (q []float64, logP float64, ok bool) {
