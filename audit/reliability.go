@@ -3,10 +3,10 @@ package audit
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/internal/tasks"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Quality is how good probabilities are, whatever is decided by them.
@@ -34,20 +34,26 @@ func (a *Audit) quality(model string, folds []*Fold) (*Quality, error) {
 		}
 	}
 	q := new(Quality)
+	mean := func(to **Measure, values []float64, within *compare.Range) func() error {
+		return func() error {
+			e, err := a.cases.Mean(values, within, Level)
+			*to = measure(e)
+			return err
+		}
+	}
+	measures := []func() error{mean(&q.Brier, squares, unit), mean(&q.LogLoss, logs, nil), mean(&q.Accuracy, right, unit)}
 	if !a.several() {
 		rankings := a.rankings(model, folds, 1)
-		q.Area, q.Precision = a.ranked(a.cases.Area, rankings), a.ranked(a.cases.Precision, rankings)
+		measures = append(measures,
+			func() error { q.Area = a.ranked(a.cases.Area, rankings); return nil },
+			func() error { q.Precision = a.ranked(a.cases.Precision, rankings); return nil })
 	}
-	for _, m := range []struct {
-		to     **Measure
-		values []float64
-		within *compare.Range
-	}{{&q.Brier, squares, unit}, {&q.LogLoss, logs, nil}, {&q.Accuracy, right, unit}} {
-		e, err := a.cases.Mean(m.values, m.within, Level)
+	errs := make([]error, len(measures))
+	tasks.For(len(measures), func(i int) { errs[i] = measures[i]() })
+	for _, err := range errs {
 		if err != nil {
 			return nil, err
 		}
-		*m.to = measure(e)
 	}
 	return q, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/recipe"
 )
 
@@ -294,13 +295,18 @@ func (a *Audit) begun() *Result {
 
 // compare scores all ways to decide, and compares them with each other.
 func (a *Audit) compare(r *Result, folds []*Fold) (err error) {
-	for _, d := range a.deciders(r.Method) {
-		s, err := a.score(d, folds)
-		if err != nil {
-			return err
+	deciders := a.deciders(r.Method)
+	scores, decided, errs := make([]*Score, len(deciders)), make([][]Decided, len(deciders)), make([]error, len(deciders))
+	tasks.For(len(deciders), func(i int) {
+		if scores[i], errs[i] = a.score(deciders[i], folds); errs[i] == nil {
+			decided[i] = a.decided(deciders[i], scores[i], folds)
 		}
-		r.Methods = append(r.Methods, *s)
-		r.Decisions = append(r.Decisions, a.decided(d, s, folds)...)
+	})
+	for i, s := range scores {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		r.Methods, r.Decisions = append(r.Methods, *s), append(r.Decisions, decided[i]...)
 	}
 	if r.Comparisons, err = a.comparisons(r.Methods, r.BestConstant().Method); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -103,7 +104,14 @@ func (e *Estimate) spread(units []atom) {
 	tail := (1 - e.Level) / 2
 	// The variance under exponential weights falls short of the unbiased one by the root.
 	e.stretch = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(tail) / normal.Quantile(tail) * math.Sqrt((n+1)/(n-1))
-	low, high := quantile(e.atoms, tail, least, most), quantile(e.atoms, 1-tail, least, most)
+	var low, high float64
+	tasks.For(2, func(i int) {
+		if i == 0 {
+			low = quantile(e.atoms, tail, least, most)
+		} else {
+			high = quantile(e.atoms, 1-tail, least, most)
+		}
+	})
 	e.Low = min(e.Mean, max(least, e.Mean+e.stretch*(low-e.Mean)))
 	e.High = max(e.Mean, min(most, e.Mean+e.stretch*(high-e.Mean)))
 	if e.High-e.Low <= 1e-12*math.Abs(e.Mean) { // values that differ by rounding
