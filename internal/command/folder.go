@@ -19,6 +19,7 @@ import (
 
 	"github.com/lossep/lossep/internal/lock"
 	"github.com/lossep/lossep/internal/sealed"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/report"
 )
 
@@ -263,11 +264,28 @@ func fingerprint() (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
+	info, err := file.Stat()
+	if err != nil {
 		return "", err
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	const size = 1 << 20 // of a part
+	parts := make([][sha256.Size]byte, (info.Size()+size-1)/size)
+	errs := make([]error, len(parts))
+	tasks.Each(len(parts), func() func(int) {
+		buffer := make([]byte, size)
+		return func(k int) {
+			n, err := file.ReadAt(buffer, int64(k)*size)
+			if err != nil && err != io.EOF {
+				errs[k] = err
+			}
+			parts[k] = sha256.Sum256(buffer[:n])
+		}
+	})
+	sum := sha256.New()
+	for _, part := range parts {
+		sum.Write(part[:])
+	}
+	return hex.EncodeToString(sum.Sum(nil)), errors.Join(errs...)
 }
 
 // versions are those of what computed the results.

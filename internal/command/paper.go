@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/lab"
 	"github.com/lossep/lossep/report"
 	"github.com/lossep/lossep/service"
@@ -137,22 +139,24 @@ type paperRun struct {
 
 func (r *paperRun) has(part string) bool { return slices.Contains(r.Parts, part) }
 
-// compute runs the experiments chosen.
-func (r *paperRun) compute(ctx context.Context) (err error) {
-	if r.has("figure1") {
-		if r.Figure1, err = lab.NewFigure1(ctx); err != nil {
-			return err
+// compute runs the experiments chosen, all at once, the longest first, and returns the error of the first of them that failed.
+func (r *paperRun) compute(ctx context.Context) error {
+	experiments := []struct {
+		part string
+		run  func() error
+	}{
+		{"table1", func() error { return r.simulate(ctx) }},
+		{"table1", func() (err error) { r.Check, err = r.Settings.Check(ctx, 0); return err }},
+		{"figure2", func() (err error) { r.Figure2, err = lab.NewFigure2(ctx); return err }},
+		{"figure1", func() (err error) { r.Figure1, err = lab.NewFigure1(ctx); return err }},
+	}
+	errs := make([]error, len(experiments))
+	tasks.For(len(experiments), func(i int) {
+		if r.has(experiments[i].part) {
+			errs[i] = experiments[i].run()
 		}
-	}
-	if r.has("figure2") {
-		if r.Figure2, err = lab.NewFigure2(ctx); err != nil {
-			return err
-		}
-	}
-	if r.has("table1") {
-		return r.simulate(ctx)
-	}
-	return nil
+	})
+	return cmp.Or(errs...)
 }
 
 // simulate computes the table from where an earlier run stopped.
@@ -169,6 +173,5 @@ func (r *paperRun) simulate(ctx context.Context) error {
 	r.Trials = trials
 	r.Table1 = lab.NewTable1(r.Trials)
 	r.Claims = r.Table1.Claims()
-	r.Check, err = r.Settings.Check(ctx, 0)
-	return err
+	return nil
 }
