@@ -69,6 +69,7 @@ func (t *Table) extend(e *Effect, fade float64) (*member, error) {
 	}
 	n := g.Groups() * e.Functions()
 	m := &member{Effect: &Effect{Grouping: g, Variance: e.Variance, Moments: make([]Moment, n)}}
+	m.Walks = t.within(e)
 	m.told, m.moved = make([]Sum, n), make([]float64, n)
 	for i, w := range e.Moments {
 		at := i // of a class of numbers, of which there are always as many

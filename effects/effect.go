@@ -14,6 +14,8 @@ type Effect struct {
 	// of that of the means of the whole value.
 	Share   float64
 	Moments []Moment // of all groups, one function after the other
+	// Walks are what becomes of the effects beyond the levels of axes.
+	Walks []Walk
 	// Given are the effects as views of the v of the smooth part, where the two are known jointly; the Moments
 	// then follow from what is known of v. It is nil where they are independent.
 	Given *gauss.Views
@@ -31,10 +33,15 @@ func (e *Effect) Of(function int) []Moment {
 
 // At is the effect on a function at a row. It reports false for a group that no row had.
 func (e *Effect) At(row []float64, function int) (Moment, bool) {
-	if g := e.Group(row); g >= 0 {
-		return e.Of(function)[g], true
+	g := e.Group(row)
+	if g < 0 {
+		return Moment{0, e.Variance}, false
 	}
-	return Moment{0, e.Variance}, false
+	w := e.Of(function)[g]
+	for k := range e.Walks {
+		w = e.Walks[k].on(e, row, w)
+	}
+	return w, true
 }
 
 // Separates tells whether the family nearly determines the outcome: with a standard deviation of 3 and

@@ -31,6 +31,8 @@ type Effects struct {
 	// Share is the variance of the effects over the training rows, as a share of that of the latent
 	// value: how important the family is.
 	Share float64 `json:"share"`
+	// Walks are what becomes of the effects beyond the values that numbers had.
+	Walks []effects.Walk `json:"walks,omitempty"`
 }
 
 // EffectsPart is a column of a family: the entry of an encoded row, how many bins it was to be
@@ -44,7 +46,7 @@ type EffectsPart struct {
 // EffectsOf are the families of a set, whose entries are called as given.
 func EffectsOf(set effects.Set, names []string) (all []Effects) {
 	for _, e := range set {
-		one := Effects{Term: e.Family.Name(names), Cells: len(e.Keys()), Counts: e.Rows != nil, Joint: e.Given != nil, Variance: e.Variance, Gain: e.Nats(), Share: e.Share}
+		one := Effects{Term: e.Family.Name(names), Cells: len(e.Keys()), Counts: e.Rows != nil, Joint: e.Given != nil, Variance: e.Variance, Gain: e.Nats(), Share: e.Share, Walks: e.Walks}
 		for k, part := range e.Family.Parts() {
 			one.Columns = append(one.Columns, EffectsPart{Entry: part.Column, Bins: part.Bins, Cells: e.Axes[k].Cells})
 		}
@@ -57,7 +59,7 @@ func EffectsOf(set effects.Set, names []string) (all []Effects) {
 func Updated(all []Effects, set effects.Set) []Effects {
 	all = slices.Clone(all)
 	for i, e := range set {
-		all[i].Cells, all[i].Variance, all[i].Gain = len(e.Keys()), e.Variance, e.Nats()
+		all[i].Cells, all[i].Variance, all[i].Gain, all[i].Walks = len(e.Keys()), e.Variance, e.Nats(), e.Walks
 	}
 	return all
 }
@@ -275,7 +277,12 @@ func (r *Reader) family(name string, s Effects, functions, points int) (*effects
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Term, err)
 	}
-	e := &effects.Effect{Grouping: g, Variance: s.Variance, Share: s.Share, Moments: moments}
+	e := &effects.Effect{Grouping: g, Variance: s.Variance, Share: s.Share, Moments: moments, Walks: s.Walks}
+	for k := range e.Walks {
+		if err := e.Walks[k].Check(g); err != nil || functions > 1 {
+			return nil, fmt.Errorf("%s: %w", s.Term, effects.ErrWalk)
+		}
+	}
 	if s.Joint {
 		if functions > 1 {
 			return nil, fmt.Errorf("%s is joint with one of several functions", s.Term)

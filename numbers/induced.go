@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/lossep/lossep"
@@ -55,7 +57,9 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 		o.Most, o.Draft = search.EffectsPoints(p.Len(), 1), true
 		o.Withdrawn = p.effects.Alone(p.coding, cmp.Or(p.opt.Inducing, o.Most))
 		if p.effects.Auto() {
-			o.Withdrawn = append(o.Withdrawn, p.levels()...)
+			for _, l := range p.levels() {
+				o.Withdrawn = append(o.Withdrawn, l.Column)
+			}
 		}
 		o.Memory = max(0, o.Memory-lossep.EffectRowBytes*int64(p.Len()))
 	}
@@ -75,6 +79,9 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 		if fit, added, err = p.effects.Learn(ctx, fit, p.X, of, p.Recipe, o, p.opt); err != nil {
 			return err
 		}
+	}
+	if p.effects.Auto() {
+		fit.Process = fit.Process.With(fit.Process.Effects().Walking(p.levels()))
 	}
 	m.family = of.family
 	m.summary.Inducing, m.summary.LogEvidence, m.summary.Search = fit.Process.Dim(), fit.LogEvidence, fit.Record(p.Len())
@@ -110,8 +117,8 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 const fewLevels = 16
 
 // levels are the columns of numbers with few values, such as years, of which effects say all that can be said: a length scale
-// would be a guess, and with it what is beyond the last of them. Indicators have nothing beyond.
-func (p *Problem) levels() (columns []int) {
+// would be a guess, and with it what is beyond the last of them.
+func (p *Problem) levels() (columns []effects.Levels) {
 	rows, _ := p.X.Dims()
 	for k := range p.coding.Numbers() {
 		seen := make(map[float64]bool)
@@ -121,7 +128,7 @@ func (p *Problem) levels() (columns []int) {
 			}
 		}
 		if len(seen) <= fewLevels {
-			columns = append(columns, k)
+			columns = append(columns, effects.Levels{Column: k, Values: slices.Sorted(maps.Keys(seen))})
 		}
 	}
 	return columns

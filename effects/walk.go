@@ -1,0 +1,159 @@
+package effects
+
+import (
+	"errors"
+	"math"
+	"slices"
+)
+
+// Walk is how the effects of a family go on beyond the values that a number has in the rows they were learnt from. Bins tell
+// numbers of few values apart, such as years, and know neither their order nor what lies beyond the last. There the effects of groups
+// that differ in nothing else are taken for a Brownian motion, whose drift has the variance that a step of it has.
+type Walk struct {
+	Axis   int       `json:"axis"`   // of the family
+	Levels []float64 `json:"levels"` // that its cells stand for, ascending
+	Rate   float64   `json:"rate"`   // variance of the motion over a unit
+}
+
+// Levels are all values of a column, ascending.
+type Levels struct {
+	Column int
+	Values []float64
+}
+
+// ErrWalk is the reason why a walk is refused.
+var ErrWalk = errors.New("effects: invalid walk")
+
+// Walking are the effects, of one function, with what becomes of them beyond the levels of columns.
+func (s Set) Walking(columns []Levels) Set {
+	if s.Functions() > 1 {
+		return s
+	}
+	s = slices.Clone(s)
+	for i, e := range s {
+		c := *e
+		c.Walks = nil
+		for k, a := range e.Axes {
+			at := slices.IndexFunc(columns, func(l Levels) bool { return l.Column == a.Column })
+			if at < 0 || e.Rows != nil || a.Cuts == nil || len(columns[at].Values) < 2 || a.Cells != len(columns[at].Values)+1 {
+				continue
+			}
+			w := Walk{Axis: k, Levels: columns[at].Values}
+			if w.Rate = e.rate(&w); w.Rate > 0 {
+				c.Walks = append(c.Walks, w)
+			}
+		}
+		s[i] = &c
+	}
+	return s
+}
+
+// Check refuses a walk that is none of the family.
+func (w *Walk) Check(g *Grouping) error {
+	if w.Axis < 0 || w.Axis >= len(g.Axes) || g.Rows != nil || len(w.Levels) < 2 || g.Axes[w.Axis].Cells != len(w.Levels)+1 || !(w.Rate > 0) || math.IsInf(w.Rate, 0) {
+		return ErrWalk
+	}
+	for k, v := range w.Levels[1:] {
+		if !(v > w.Levels[k]) || math.IsInf(v-w.Levels[k], 0) {
+			return ErrWalk
+		}
+	}
+	return nil
+}
+
+// stride is by how much the keys of cells differ that are beside each other along an axis.
+func (g *Grouping) stride(axis int) int { return int(cellsOf(g.Axes[axis+1:])) }
+
+// rate is what makes the effects most probable, of groups of levels beside each other: with steps d over g, and the drift integrated out, the
+// sum of d²/g less the square of the way over its length and a mean distance, over the number of steps.
+func (e *Effect) rate(w *Walk) float64 {
+	stride, sum, steps := e.stride(w.Axis), 0.0, 0
+	for g, key := range e.Keys() {
+		level := key/stride%e.Axes[w.Axis].Cells - 1
+		if level < 0 || level > 0 && e.of(key-stride, 0) >= 0 {
+			continue
+		}
+		at, from := g, w.Levels[level]
+		for ; level+1 < len(w.Levels); level++ {
+			key += stride
+			next := e.of(key, 0)
+			if next < 0 {
+				break
+			}
+			sum += e.square(at, next) / (w.Levels[level+1] - w.Levels[level])
+			at = next
+			steps++
+		}
+		if at != g {
+			sum -= e.square(g, at) / (w.Levels[level] - from + w.gap())
+		}
+	}
+	return sum / float64(max(1, steps))
+}
+
+// square is the expected square of the difference of two effects.
+func (e *Effect) square(a, b int) float64 {
+	off := e.Moments[a].Mean - e.Moments[b].Mean
+	return off*off + e.apart(a) + e.apart(b)
+}
+
+// gap is the mean distance of levels beside each other.
+func (w *Walk) gap() float64 {
+	last := len(w.Levels) - 1
+	return (w.Levels[last] - w.Levels[0]) / float64(last)
+}
+
+// apart is the variance of an effect that no other shares: that given the smooth part, where they are known jointly.
+func (e *Effect) apart(g int) float64 {
+	if e.Given != nil {
+		return e.Given.Residual(g)
+	}
+	return e.Moments[g].Variance
+}
+
+// on is the effect of a row given that of its group, at the end of the levels that is nearer: the drift is that from the first
+// group along the axis, at the other end as a rule. No effect goes farther beyond the levels than they reach.
+func (w *Walk) on(e *Effect, row []float64, at Moment) Moment {
+	last := len(w.Levels) - 1
+	from, to, step := 0, last, 1
+	x := row[e.Axes[w.Axis].Column]
+	far := x - w.Levels[last]
+	if x < w.Levels[0] {
+		from, to, step = last, 0, -1
+		far = w.Levels[0] - x
+	}
+	if !(far > 0) {
+		return at
+	}
+	far = min(far, w.Levels[last]-w.Levels[0])
+	key, stride := e.key(row), e.stride(w.Axis)
+	first, back := 0, 0.0
+	for ; from != to && back == 0; from += step {
+		if g := e.of(key+(from-to)*stride, 0); g >= 0 {
+			first, back = g, math.Abs(w.Levels[to]-w.Levels[from])
+		}
+	}
+	rest := far / (back + w.gap()) // by which the drift counts, given what is known of it
+	if back > 0 {
+		at.Mean += rest * (at.Mean - e.Moments[first].Mean)
+		at.Variance += rest*(2+rest)*e.apart(e.of(key, 0)) + rest*rest*e.apart(first)
+	}
+	at.Variance += w.Rate * far * (1 + rest)
+	return at
+}
+
+// within are the walks of the effects whose levels reach as far as the rows of a table do: rows beyond are learnt from as those of the last level,
+// which then is no more what it was.
+func (t *Table) within(e *Effect) (walks []Walk) {
+	for _, w := range e.Walks {
+		column, beyond := e.Axes[w.Axis].Column, false
+		for i := range t.Len() {
+			x := t.X.At(i, column)
+			beyond = beyond || x < w.Levels[0] || x > w.Levels[len(w.Levels)-1]
+		}
+		if !beyond {
+			walks = append(walks, w)
+		}
+	}
+	return walks
+}
