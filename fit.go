@@ -34,11 +34,7 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 		return p.induce(ctx)
 	}
 	if p.opt.Kernel == AutoKernel {
-		l, left, err := p.learnAuto(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return p.orEffects(ctx, l, left)
+		return p.learnMixed(ctx)
 	}
 	if !p.opt.Fixed {
 		fit, err := search.Optimise(ctx, p.Kernel, p.X, p.many(), p.searchOptions())

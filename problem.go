@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -72,6 +73,7 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if err := o.checkRows(t); err != nil {
 		return nil, err
 	}
+	o.Progress = oneAtATime(o.Progress)
 	p := &Problem{opt: o}
 	if err := p.encode(t, all); err != nil {
 		return nil, err
@@ -364,4 +366,17 @@ func (p *Problem) Together() []int {
 		numbers[i] = n
 	}
 	return numbers
+}
+
+// oneAtATime is what may be called from several goroutines, and calls of them one after the other.
+func oneAtATime(progress func(Progress)) func(Progress) {
+	if progress == nil {
+		return nil
+	}
+	var one sync.Mutex
+	return func(e Progress) {
+		one.Lock()
+		defer one.Unlock()
+		progress(e)
+	}
 }

@@ -157,6 +157,8 @@ func (p *Problem) countsOf(rows []int) []float64 {
 
 // comparison fits candidates and has them predict rows that are left out.
 type comparison interface {
+	// begin does at once what the candidates that will be tried do not need each other for.
+	begin(ctx context.Context, all []Candidate)
 	// try fits a candidate, given earlier trials. Without rows to leave out, or where the trial is
 	// hopeless, it predicts nothing.
 	try(ctx context.Context, c Candidate, earlier []*trial) (*trial, error)
@@ -169,10 +171,9 @@ type comparison interface {
 func (p *Problem) compare(ctx context.Context, by comparison) (trials []*trial, err error) {
 	var failure error
 	_, columns := p.X.Dims()
-	for _, c := range Candidates {
-		if c.PerColumn && columns == 1 {
-			continue
-		}
+	all := slices.DeleteFunc(slices.Clone(Candidates), func(c Candidate) bool { return c.PerColumn && columns == 1 })
+	by.begin(ctx, all)
+	for _, c := range all {
 		t, err := by.try(ctx, c, trials)
 		switch {
 		case ctx.Err() != nil:

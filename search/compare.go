@@ -132,6 +132,58 @@ func (p *Problem) Folds() []compare.Split {
 type refits struct {
 	*Problem
 	folds []compare.Split // nil if rows are too few
+	first map[string]firstFit
+}
+
+// firstFit is a candidate's fit to all rows, or why there is none.
+type firstFit struct {
+	fit *Fit
+	err error
+}
+
+// begin implements comparison. A candidate waits only for an earlier one of the same kernel, which it starts from. Terms
+// that have hyperparameters are set to those of one candidate at a time.
+func (r *refits) begin(ctx context.Context, all []Candidate) {
+	if r.folds == nil || r.views() > concurrentViews || newTuning(r.Terms).terms != nil {
+		return
+	}
+	var chains [][]Candidate
+	for _, c := range all {
+		k := slices.IndexFunc(chains, func(chain []Candidate) bool { return chain[0].Kernel == c.Kernel })
+		if k < 0 {
+			k, chains = len(chains), append(chains, nil)
+		}
+		chains[k] = append(chains[k], c)
+	}
+	found := make([][]firstFit, len(chains))
+	tasks.For(len(chains), func(k int) {
+		var before *Fit
+		for _, c := range chains[k] {
+			fit, err := r.fit(ctx, c, before)
+			if found[k] = append(found[k], firstFit{fit, err}); err == nil {
+				before = fit
+			}
+		}
+	})
+	r.first = make(map[string]firstFit)
+	for k, chain := range chains {
+		for i, c := range chain {
+			r.first[c.Name] = found[k][i]
+		}
+	}
+}
+
+// fit fits a candidate to all rows, from an earlier fit of the same kernel unless that is nil.
+func (r *refits) fit(ctx context.Context, c Candidate, from *Fit) (*Fit, error) {
+	k, err := kernel.ParseColumns(c.Kernel, r.Columns)
+	if err != nil {
+		return nil, err
+	}
+	o := Options{Restarts: r.Restarts, Seed: r.Seed, Shrinkage: c.Shrinkage, Tolerance: candidateTolerance, Progress: r.searching(c)}
+	if from != nil {
+		o.Start, o.Near, o.Restarts = append(from.Process.Kernel().Params(nil), from.Tuned...), true, 0
+	}
+	return Optimise(ctx, k, r.X, r.Terms, o)
 }
 
 // left are the rows that are left out, in the order of the folds.
@@ -151,17 +203,17 @@ func (r *refits) counts() []float64 {
 
 // try starts from an earlier trial of the same kernel, if there is one.
 func (r *refits) try(ctx context.Context, c Candidate, earlier []*trial) (*trial, error) {
-	k, err := kernel.ParseColumns(c.Kernel, r.Columns)
-	if err != nil {
-		return nil, err
-	}
-	o := Options{Restarts: r.Restarts, Seed: r.Seed, Shrinkage: c.Shrinkage, Tolerance: candidateTolerance, Progress: r.searching(c)}
-	for _, t := range earlier {
-		if t.Kernel == c.Kernel {
-			o.Start, o.Near, o.Restarts = append(t.kernel.Params(nil), t.fit.Tuned...), true, 0
+	first, known := r.first[c.Name]
+	if !known {
+		var before *Fit
+		for _, t := range earlier {
+			if t.Kernel == c.Kernel {
+				before = t.fit
+			}
 		}
+		first.fit, first.err = r.fit(ctx, c, before)
 	}
-	fit, err := Optimise(ctx, k, r.X, r.Terms, o)
+	fit, err := first.fit, first.err
 	if err != nil {
 		return nil, err
 	}
@@ -288,6 +340,9 @@ func (h *heldOut) counts() []float64 {
 	all := indices.Of(h.test.Len())
 	return h.test.countsOf(all)
 }
+
+// begin implements comparison: fits with inducing points keep all processors busy.
+func (h *heldOut) begin(context.Context, []Candidate) {}
 
 // try raises probabilities to the power that suits the rows that are left out: how sharp they are is
 // found anew with all rows.

@@ -17,6 +17,15 @@ type LeftOut struct {
 	Logs   []float64 // log probabilities of their outcomes
 }
 
+// Divided are the rows that candidates for a mixture are compared on, nil if it is all, and the folds of these that are
+// left out, nil if they are too few.
+func (p *Problem) Divided() (rows []int, folds []compare.Split) {
+	if rows = p.compared(); rows != nil {
+		p = p.Rows.Some(rows)
+	}
+	return rows, p.Folds()
+}
+
 // leftOut is what the mixture of trials with these weights predicts.
 func (r *refits) leftOut(trials []*trial, weights []float64, rows []int) *LeftOut {
 	if trials[floats.MaxIdx(weights)].logs == nil {

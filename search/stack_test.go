@@ -100,7 +100,7 @@ func TestWeightsOfRows(t *testing.T) {
 	if !floats.EqualApprox(a, b, 1e-9) || slices.Contains(a, 0) { // sums in another order
 		t.Errorf("weights %v, with rows repeated %v", a, b)
 	}
-	problem := &refits{&Problem{Weights: []float64{2, 1, 3}}, []compare.Split{{Test: []int{2, 0}}, {Test: []int{1}}}}
+	problem := &refits{Problem: &Problem{Weights: []float64{2, 1, 3}}, folds: []compare.Split{{Test: []int{2, 0}}, {Test: []int{1}}}}
 	if got := problem.counts(); !slices.Equal(got, []float64{3, 2, 1}) {
 		t.Errorf("rows left out count %v", got)
 	}
