@@ -58,8 +58,21 @@ func (t LookTask) Do(s *Shard, found *Found) error {
 			parts[task] = sum
 		}
 	})
-	*found = Found{Value: floats.Sum(parts)} // sums of candidates may have taken much more room than those of effects
+	room := found.Sums[:0]
+	if cap(room) > 2*t.Set.room(s.rows, k) { // sums of candidates may have taken much more than those of effects
+		room = nil
+	}
+	*found = Found{Value: floats.Sum(parts), Sums: room}
 	return nil
+}
+
+// room is the most sums that those of a family of the set are added up from.
+func (set Set) room(rows, functions int) (most int) {
+	for _, e := range set {
+		groups := e.Grouping.Groups()
+		most = max(most, shardsOf(rows, groups)*groups*functions)
+	}
+	return most
 }
 
 // Moved is by how much the means of a family have moved, which slopes do not know yet.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/level3"
 )
 
 // Engine runs passes over all shards of a problem, and keeps the sites. An engine that
@@ -163,6 +164,7 @@ func (l *Local) Views(use func(from int, views *gauss.Views)) {
 	for k, s := range l.shards {
 		size := BlockRows(s.Len(), s.Dim())
 		for i := 0; i < s.Len(); i += size {
+			wake(s, Functions(s), i)
 			use(l.from[k]+i, s.Views(i, min(i+size, s.Len())))
 		}
 	}
@@ -186,10 +188,12 @@ func (l *Local) Predict(q gauss.Gaussians, mean, variance []float64) {
 				exchange(mean, l.seen.mean[from:to], known)
 				exchange(variance, l.seen.variance[from:to], known)
 			}
-			for i := range mean {
-				mean[i] += of.Offset(i)
-				variance[i] += of.Residual(i)
-			}
+			level3.Share(rowWork/10*float64(len(mean)), (len(mean)+chunk-1)/chunk, func(task int) {
+				for i := task * chunk; i < min((task+1)*chunk, len(mean)); i++ {
+					mean[i] += of.Offset(i)
+					variance[i] += of.Residual(i)
+				}
+			})
 		}
 	})
 }
