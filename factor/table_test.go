@@ -77,6 +77,7 @@ var lawTable = []lawCase{
 	powerOf(student(0.7, 1, 4), 0.5),
 	powerOf(student(-3, 0.2, 1.5), 0.2),
 	poisson(0),
+	poisson(0.5), // of noise that depends on columns
 	poisson(3),
 	poisson(40),
 	powerOf(poisson(3), 0.5),
