@@ -314,38 +314,50 @@ func TestEffectsThatTellTheOutcome(t *testing.T) {
 	}
 }
 
-// A fit that is interrupted after its effects were found goes on from them and ends with the same file.
+// A fit that is interrupted after its effects were found, or named, goes on from them and ends with the same file, also of grades with
+// cut points.
 func TestInterruptedEffects(t *testing.T) {
-	rows := crossedTable(t, 3000, 1)
-	o := lossep.Options{Kernel: "matern32 + constant + " + lossep.AutoEffects, Inducing: 20, Data: recipe.Options{Target: "late", Positive: "yes"}}
-	file := func(ctx context.Context) (string, error) {
-		m, err := lossep.Fit(ctx, rows, o)
+	crossed := crossedTable(t, 3000, 1)
+	binary := recipe.Options{Target: "late", Positive: "yes"}
+	for name, c := range map[string]struct {
+		rows   *table.Table
+		data   recipe.Options
+		kernel string
+	}{
+		"chosen": {crossed, binary, "matern32 + constant + " + lossep.AutoEffects},
+		"named":  {crossed, binary, "matern32 + constant + effects(origin)"},
+		"grades": {levels(t, 1200, false, func(i int) int { return i % 9 }), recipe.Options{Target: "level", Grading: recipe.Graded}, "constant + effects(who)"},
+	} {
+		o := lossep.Options{Kernel: c.kernel, Inducing: 20, Data: c.data}
+		file := func(ctx context.Context) (string, error) {
+			m, err := lossep.Fit(ctx, c.rows, o)
+			if err != nil {
+				return "", err
+			}
+			var b bytes.Buffer
+			err = m.Write(&b)
+			return b.String(), err
+		}
+		want, err := file(t.Context())
 		if err != nil {
-			return "", err
+			t.Fatal(err)
 		}
-		var b bytes.Buffer
-		err = m.Write(&b)
-		return b.String(), err
-	}
-	want, err := file(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := new(memory)
-	o.Checkpoints = kept
-	ctx, cancel := context.WithCancel(context.Background())
-	o.Progress = func(lossep.Progress) {
-		if len(kept.states) > 0 {
-			cancel()
+		kept := new(memory)
+		o.Checkpoints = kept
+		ctx, cancel := context.WithCancel(t.Context())
+		o.Progress = func(lossep.Progress) {
+			if len(kept.states) > 0 {
+				cancel()
+			}
 		}
-	}
-	if _, err := file(ctx); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-	chosen := false
-	o.Progress = func(p lossep.Progress) { chosen = chosen || strings.HasSuffix(p.Stage, "in 0 families") }
-	if got, err := file(context.Background()); err != nil || got != want || chosen || !slices.Equal(kept.resumed, []int{3000}) {
-		t.Errorf("another model, or families chosen again (%v); gone on from %d rows; %v", chosen, kept.resumed, err)
+		if _, err := file(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		chosen := false
+		o.Progress = func(p lossep.Progress) { chosen = chosen || strings.HasSuffix(p.Stage, "in 0 families") }
+		if got, err := file(t.Context()); err != nil || got != want || chosen || !slices.Equal(kept.resumed, []int{c.rows.Len()}) {
+			t.Errorf("%s: another model, or families chosen again (%v); gone on from %d rows; %v", name, chosen, kept.resumed, err)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
@@ -46,8 +47,12 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		o.Most, o.Draft = search.EffectsPoints(p.Len(), p.link().functions()), true
 		o.Withdrawn = p.effects.Alone(p.coding, cmp.Or(p.opt.Inducing, search.MostPoints(p.Len(), p.link().functions())))
 	}
-	var err error
-	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
+	terms := p.many()
+	u, err := Resume(p.opt.Checkpoints, p.fingerprint)
+	if err == nil {
+		err = u.Search(&o, p.Kernel, p.X, terms, nil)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if p.start || strings.Contains(p.opt.Kernel, "=") {
@@ -56,29 +61,17 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	if p.opt.Progress != nil {
 		o.Pass = p.tellPass
 	}
-	terms := p.many()
 	if p.opt.Elsewhere != nil && p.order != nil {
 		known := NewTraining(p.Recipe, p.opt.Likelihood, p.X, numbersOf(p.Labels), p.Weights, terms, p.opt.ShardRows, p.fingerprint())
 		if o.Driver, err = p.opt.Elsewhere(known); err != nil {
 			return nil, err
 		}
 	}
-	fit, err := o.Resume.BesideEffects(p.Kernel, o.Memory)
-	if fit == nil && err == nil {
-		fit, err = search.Induce(ctx, p.Kernel, p.X, terms, o)
-		o.Resume = nil // it is over
-	}
+	fit, added, err := p.effects.Induce(ctx, p.Kernel, p.X, terms, p.Recipe, o, p.opt)
 	if err != nil {
 		return nil, err
 	}
 	p = p.tuned(fit.Tuned)
-	var added *effects.Fit
-	if p.effects != nil {
-		if fit, added, err = p.effects.Learn(ctx, fit, p.X, terms, p.Recipe, o, p.opt); err != nil {
-			return nil, err
-		}
-		p = p.tuned(fit.Tuned)
-	}
 	l := &Learned{problem: p, process: induced{fit, added}, doubts: doubtsOf(fit.Result.Status), candidates: tried}
 	if !p.opt.Fixed {
 		l.search = fit.Record(p.Len())
@@ -95,8 +88,21 @@ func (p *Problem) tellPass(e search.Passed) {
 	p.opt.Progress(Progress{Stage: stage, Step: e.Evaluation, Steps: e.Evaluations, Done: e.Done, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
 }
 
-// Learn learns the effects beside a process that inducing points found as search says.
-func (t *EffectTerms) Learn(ctx context.Context, fit *search.Induced, x *mat.Dense, terms gp.Terms, r *recipe.Recipe, again search.InduceOptions, opt Options) (*search.Induced, *effects.Fit, error) {
+// Induce finds inducing points and the kernel, and learns effects beside the process; nil has none.
+func (t *EffectTerms) Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms gp.Terms, r *recipe.Recipe, o search.InduceOptions, opt Options) (*search.Induced, *effects.Fit, error) {
+	fit, err := o.Resume.BesideEffects(k, o.Memory)
+	if fit == nil && err == nil {
+		fit, err = search.Induce(ctx, k, x, terms, o)
+		o.Resume = nil // it is over
+	}
+	if err != nil || t == nil {
+		return fit, nil, err
+	}
+	return t.learn(ctx, fit, x, terms, r, o, opt)
+}
+
+// learn learns the effects beside a process that inducing points found as search says.
+func (t *EffectTerms) learn(ctx context.Context, fit *search.Induced, x *mat.Dense, terms gp.Terms, r *recipe.Recipe, again search.InduceOptions, opt Options) (*search.Induced, *effects.Fit, error) {
 	o := search.EffectOptions{Families: t.families, Codes: r.Coding().Codes(), ShardRows: opt.ShardRows, Sweeps: opt.Sweeps, Power: opt.Power, Driver: again.Driver, Groups: opt.mostGroups()}
 	if !opt.Fixed {
 		again.Start = fit.Process.Kernel().Params(nil)

@@ -198,7 +198,6 @@ func (p *Problem) graded() error {
 	case o.Fixed && n > 2:
 		return inputf("fixed", "cut points between grades are searched for together with the kernel; leave it out")
 	}
-	o.Checkpoints = nil // which know nothing of cut points
 	o.Likelihood = Likelihood{Name: ordered, Cuts: []float64{0}}
 	var logs []float64
 	for _, prior := range gradePriors(n, p.Labels, p.Weights) {

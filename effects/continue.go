@@ -110,14 +110,15 @@ func (g *Grouping) key(row []float64) int {
 type Learnt struct {
 	Family   Family  `json:"family"`
 	Variance float64 `json:"variance"`
-	Moments  []byte  `json:"moments"` // in the order of the groups, mean and variance of each
+	Moments  []byte  `json:"moments"`         // in the order of the groups, mean and variance of each
+	Fresh    bool    `json:"fresh,omitempty"` // nothing is yet
 }
 
 // Learnt are the effects learnt so far.
 func (f *Fit) Learnt() (all []Learnt) {
 	for _, m := range f.members {
 		moments, _ := binary.Append(nil, binary.LittleEndian, m.Moments) // which have a fixed size
-		all = append(all, Learnt{m.Family, m.Variance, moments})
+		all = append(all, Learnt{m.Family, m.Variance, moments, m.fresh})
 	}
 	return all
 }
@@ -132,7 +133,7 @@ func (f *Fit) Restore(ctx context.Context, all []Learnt) error {
 		if n, err := binary.Decode(one.Moments, binary.LittleEndian, m.Moments); err != nil || n != len(one.Moments) {
 			return fmt.Errorf("%w: what was kept is not of these rows", ErrFamily)
 		}
-		m.fresh = false
+		m.fresh = one.Fresh
 	}
 	return nil
 }

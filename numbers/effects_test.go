@@ -110,7 +110,7 @@ func TestNoiseOfGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &Model{recipe: p.Recipe, coding: p.coding, costs: p.Costs, x: p.X, values: p.Values, shape: Shape{Transform: Transform{Name: "none", Scale: 1, Mean: 50}, Noise: "normal"}, summary: Summary{Rows: p.Len(), Version: "1"}}
-		if err := p.induced(t.Context(), m, &terms{y: m.shape.Transform.all(p.Values), family: normalNoise{1}}); err != nil {
+		if err := p.induced(t.Context(), m, &terms{y: m.shape.Transform.all(p.Values), family: normalNoise{1}}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if (most == 1) != (m.uneven.spread == nil) || m.uneven.tails != nil {
@@ -175,7 +175,7 @@ func TestEffectsOfCountsAndLongTails(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &Model{recipe: p.Recipe, coding: p.coding, costs: p.Costs, shape: Shape{Transform: Transform{Name: "none", Scale: 1}, Noise: c.family.Name()}}
-		if err := p.induced(t.Context(), m, &terms{y: p.Values, family: c.family}); err != nil {
+		if err := p.induced(t.Context(), m, &terms{y: p.Values, family: c.family}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if len(m.summary.Effects) == 0 || !c.check(m.family) {

@@ -3,6 +3,8 @@ package numbers
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -255,15 +257,38 @@ func (t *Transform) all(y []float64) []float64 {
 
 // Fit finds the transformation, the noise, the kernel and the posterior.
 func (p *Problem) Fit(ctx context.Context) (*Model, error) {
-	shape, tried, err := p.shape(ctx)
+	kept, err := lossep.Resume(p.opt.Checkpoints, p.fingerprint)
 	if err != nil {
 		return nil, err
 	}
-	return p.fit(ctx, shape, shape.family(), tried)
+	var s shapes
+	if known, err := kept.Before(&s); err != nil {
+		return nil, err
+	} else if !known {
+		if s.Best, s.Tried, err = p.shape(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p.fit(ctx, s.Best, s.Best.family(), s.Tried, kept)
+}
+
+// shapes are what was found before the search for a kernel.
+type shapes struct {
+	Best  Shape   `json:"best"`
+	Tried []Shape `json:"tried"`
+}
+
+// fingerprint tells apart all that leads to another fit.
+func (p *Problem) fingerprint() string {
+	h := sha256.New()
+	fmt.Fprintln(h, lossep.Version, search.SearchPlan(), p.smooth, p.effects, p.opt.Data.Count, p.opt.Seed, p.opt.Inducing, p.opt.ShardRows, p.opt.Sweeps)
+	fmt.Fprintln(h, p.coding.Len(), p.coding.Numbers(), p.Len())
+	lossep.HashRows(h, p.X, p.Values, p.Weights, p.known)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // fit is Fit with the outcomes transformed, and noise of a family to start from.
-func (p *Problem) fit(ctx context.Context, shape Shape, family Family, tried []Shape) (*Model, error) {
+func (p *Problem) fit(ctx context.Context, shape Shape, family Family, tried []Shape, kept *lossep.Unfinished) (*Model, error) {
 	m := &Model{
 		recipe: p.Recipe, coding: p.coding, costs: p.Costs, kept: p.kept, shape: shape,
 		x: p.X, values: p.Values, weights: p.Weights, examples: p.examples,
@@ -272,7 +297,7 @@ func (p *Problem) fit(ctx context.Context, shape Shape, family Family, tried []S
 	of := (&terms{y: shape.Transform.all(p.Values), weights: p.Weights, family: family}).withKnown(p.known, shape.Transform.Scale)
 	var err error
 	if p.opt.Induces(p.Len()) {
-		err = p.induced(ctx, m, of)
+		err = p.induced(ctx, m, of, kept)
 	} else {
 		err = p.full(ctx, m, of)
 	}

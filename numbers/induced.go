@@ -39,7 +39,7 @@ func (p *Problem) splitKernel() (err error) {
 }
 
 // induced fits a process with inducing points, and effects of groups beside it.
-func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
+func (p *Problem) induced(ctx context.Context, m *Model, of *terms, kept *lossep.Unfinished) error {
 	k, err := p.parse(p.smooth)
 	if err != nil {
 		return err
@@ -70,15 +70,12 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 			return err
 		}
 	}
-	fit, err := search.Induce(ctx, k, p.X, of, o)
-	if err != nil {
+	if err := kept.Search(&o, k, p.X, of, shapes{m.shape, m.summary.Shapes}); err != nil {
 		return err
 	}
-	var added *effects.Fit
-	if p.effects != nil {
-		if fit, added, err = p.effects.Learn(ctx, fit, p.X, of, p.Recipe, o, p.opt); err != nil {
-			return err
-		}
+	fit, added, err := p.effects.Induce(ctx, k, p.X, of, p.Recipe, o, p.opt)
+	if err != nil {
+		return err
 	}
 	if p.effects.Auto() {
 		fit.Process = fit.Process.With(fit.Process.Effects().Walking(p.levels()))

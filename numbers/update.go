@@ -49,7 +49,7 @@ func (m *Model) Update(ctx context.Context, more *table.Table, o lossep.UpdateOp
 			return nil, inputf("refit kernel", "costs are made of %s, which is missing in some of the training rows; fit again", table.QuoteList(m.costs.Columns()))
 		}
 		if err = p.splitKernel(); err == nil {
-			next, err = p.fit(ctx, m.shape, m.family, m.summary.Shapes)
+			next, err = p.fit(ctx, m.shape, m.family, m.summary.Shapes, nil)
 		}
 	case m.summary.Inducing > 0 && m.Method() != lossep.EP:
 		return nil, inputf("method", "a model by %s with inducing points is not updated with its kernel; have the kernel searched for again (refit kernel), or fit by %s", m.Method(), lossep.EP)

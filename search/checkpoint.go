@@ -36,6 +36,7 @@ type Checkpoint struct {
 // KeptEffects are effects that were found beside a process, and its kernel.
 type KeptEffects struct {
 	Logs     []float64           `json:"log_parameters"`
+	Tuned    []float64           `json:"tuned,omitempty"` // of terms that have hyperparameters
 	Families []effects.Learnt    `json:"families"`
 	Dropped  []effects.Candidate `json:"dropped,omitempty"`
 	Passes   int                 `json:"passes,omitempty"` // over rows that are not in memory, see Placed
@@ -56,10 +57,11 @@ func (s *induction) checkpoint() Checkpoint {
 	return c
 }
 
-// Fits tells whether a checkpoint can be of a search for this kernel on these rows.
-func (c *Checkpoint) Fits(k kernel.Kernel, x *mat.Dense) bool {
+// Fits tells whether a checkpoint can be of a search for this kernel on these rows with terms like these.
+func (c *Checkpoint) Fits(k kernel.Kernel, x *mat.Dense, terms gp.Terms) bool {
 	n, d := x.Dims()
-	if c.Level < 0 || c.Rows < min(c.Level, 1) || c.Rows > n || c.Evaluations < 0 || c.SearchRows < 0 || len(c.Logs) != k.NumParams() || len(c.Points) == 0 || len(c.Steps) != len(c.Falls) {
+	tuned := len(newTuning(terms).priors())
+	if c.Level < 0 || c.Rows < min(c.Level, 1) || c.Rows > n || c.Evaluations < 0 || c.SearchRows < 0 || len(c.Logs) != k.NumParams()+tuned || len(c.Points) == 0 || len(c.Steps) != len(c.Falls) {
 		return false
 	}
 	for _, list := range [][][]float64{c.Steps, c.Falls} {
@@ -76,10 +78,10 @@ func (c *Checkpoint) Fits(k kernel.Kernel, x *mat.Dense) bool {
 	}
 	logs := c.Logs
 	if c.Beside != nil {
-		if len(c.Beside.Logs) != len(logs) || len(c.Beside.Families) == 0 {
+		if len(c.Beside.Logs) != k.NumParams() || len(c.Beside.Tuned) != tuned || len(c.Beside.Families) == 0 {
 			return false
 		}
-		logs = slices.Concat(logs, c.Beside.Logs)
+		logs = slices.Concat(logs, c.Beside.Logs, c.Beside.Tuned)
 	}
 	for _, v := range logs {
 		if !(math.Abs(v) <= kernel.MaxLog) {
@@ -97,5 +99,5 @@ func (c *Checkpoint) BesideEffects(k kernel.Kernel, memory int64) (*Induced, err
 	}
 	z := mat.NewDense(len(c.Points), len(c.Points[0]), slices.Concat(c.Points...))
 	p, err := gp.NewInducing(k.With(c.Beside.Logs), z)
-	return &Induced{Process: p, buffer: &gp.ViewBuffer{Bytes: memory}, draft: true}, err
+	return &Induced{Process: p, Tuned: c.Beside.Tuned, buffer: &gp.ViewBuffer{Bytes: memory}, draft: true}, err
 }

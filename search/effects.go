@@ -61,9 +61,7 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.Terms, 
 		return nil, nil, err
 	}
 	if len(b.fit.Effects()) == 0 {
-		if t := newTuning(terms).terms; t != nil {
-			t.Tune(f.Tuned)
-		}
+		b.tune(f.Tuned)
 		if !f.draft {
 			return f, nil, nil
 		}
@@ -133,6 +131,13 @@ func (b *both) begin() {
 	b.fit.Logs = b.induced.Tuned
 }
 
+// tune sets the hyperparameters of the terms, if they have any.
+func (b *both) tune(logs []float64) {
+	if t := newTuning(b.terms).terms; t != nil {
+		t.Tune(logs)
+	}
+}
+
 // settings are those of a result.
 func (b *both) settings() pass.Settings {
 	n := b.terms.Len()
@@ -143,6 +148,7 @@ func (b *both) settings() pass.Settings {
 func (b *both) families(ctx context.Context) error {
 	if s := b.opt.Search; s != nil && s.Resume != nil {
 		b.fit.Dropped = s.Resume.Beside.Dropped
+		b.tune(b.fit.Logs)
 		return b.fit.Restore(ctx, s.Resume.Beside.Families)
 	}
 	if err := b.moments(ctx, b.induced.Engine); err != nil {
@@ -181,7 +187,7 @@ func (b *both) search(ctx context.Context) (err error) {
 	}
 	if keep := again.Checkpoint; keep != nil {
 		again.Checkpoint = func(c Checkpoint) {
-			c.Rows, c.Beside = b.terms.Len(), &KeptEffects{Logs: kernel.Params(nil), Families: b.fit.Learnt(), Dropped: b.fit.Dropped}
+			c.Rows, c.Beside = b.terms.Len(), &KeptEffects{Logs: kernel.Params(nil), Tuned: b.fit.Logs, Families: b.fit.Learnt(), Dropped: b.fit.Dropped}
 			if placed != nil {
 				c.Beside.Passes = placed.Made()
 			}

@@ -199,7 +199,6 @@ func prepareFit(c *cobra.Command, request *service.Fit, rows *pastCases, utility
 		return nil, err
 	}
 	if is {
-		o.Checkpoints = nil // a fit of numbers begins anew
 		p, err := numbers.Prepare(t, o, costs)
 		return ofNumbers{p, reason}, err
 	}
