@@ -38,19 +38,21 @@ type Undecided struct {
 	Columns                 []string // that may be codes
 	quantities, categorical *recipe.Recipe
 	units                   bool
+	grades                  bool // whether the outcome, whose categories have an order, is one of grades
 }
 
 // Encoding is how such columns are encoded.
 type Encoding struct {
 	Categorical []string
 	Common      bool // one scale for all numeric columns
+	Graded      bool // outcomes are grades
 }
 
 // FindUndecided finds it for a problem, prepared from the table with these Options. Codes are looked
 // for if the Options ask for that, and a common scale where the kernel is AutoKernel and the transformation
 // of at least four numeric columns is chosen by their values: with a length scale for each column, scales change nothing.
 func FindUndecided(p *Problem, t *table.Table, o Options) (*Undecided, error) {
-	u := &Undecided{quantities: p.Recipe, units: o.Recipe == nil && p.opt.Kernel == AutoKernel && p.Recipe.AllCommon() != nil}
+	u := &Undecided{quantities: p.Recipe, units: o.Recipe == nil && p.opt.Kernel == AutoKernel && p.Recipe.AllCommon() != nil, grades: p.mayBeGrades(&o)}
 	if !o.DecideCodes || len(p.Codes) == 0 {
 		return u, nil
 	}
@@ -62,8 +64,11 @@ func FindUndecided(p *Problem, t *table.Table, o Options) (*Undecided, error) {
 	return u, nil
 }
 
+// Grades tells whether it is open if outcomes are grades.
+func (u *Undecided) Grades() bool { return u.grades }
+
 // Any tells whether there is anything to decide.
-func (u *Undecided) Any() bool { return len(u.Columns) > 0 || u.units }
+func (u *Undecided) Any() bool { return len(u.Columns) > 0 || u.units || u.grades }
 
 // Recipe is that of the table with columns encoded so; what is estimated from rows is to be estimated again.
 func (u *Undecided) Recipe(e Encoding) *recipe.Recipe {
@@ -71,10 +76,11 @@ func (u *Undecided) Recipe(e Encoding) *recipe.Recipe {
 	if len(e.Categorical) > 0 {
 		r = r.Taking(u.categorical, e.Categorical)
 	}
-	if e.Common {
-		if all := r.AllCommon(); all != nil {
-			return all
-		}
+	if all := r.AllCommon(); e.Common && all != nil {
+		r = all
+	}
+	if e.Graded {
+		r = r.AsGrades()
 	}
 	return r
 }
@@ -84,9 +90,31 @@ func (u *Undecided) Recipe(e Encoding) *recipe.Recipe {
 // becomes categorical and stays so if that raises the log evidence by more than a nat; and
 // all of them become so if that is better still. Then the numeric columns have one scale if that
 // raises it by more than three. With k columns it takes up to k + 3 fits
-// of at most 400 rows, less of more than two outcomes.
-func (u *Undecided) Decide(ctx context.Context, t *table.Table, o Options) (chosen Encoding, words []string, err error) {
-	if !u.Any() {
+// of at most 400 rows, less of more than two outcomes. Categories that have an order are grades where these predict rows that
+// are left out better; see gradesPay.
+func (u *Undecided) Decide(ctx context.Context, t *table.Table, o Options) (_ Encoding, said table.Findings, _ error) {
+	chosen, words, err := u.decideColumns(ctx, t, o)
+	for _, text := range words {
+		said = append(said, table.Finding{Check: "encoding", Severity: table.Note, Text: text})
+	}
+	if err != nil || !u.grades {
+		return chosen, said, err
+	}
+	found, err := gradesPay(ctx, t, u.quantities, o, func(some *table.Table, graded bool, o Options) (*Problem, error) {
+		e := chosen
+		e.Graded = graded
+		return u.prepare(some, e, o)
+	})
+	if found != nil {
+		chosen.Graded = found.better()
+		said = append(said, found.say(u.quantities.Target))
+	}
+	return chosen, said, err
+}
+
+// decideColumns is Decide for columns.
+func (u *Undecided) decideColumns(ctx context.Context, t *table.Table, o Options) (chosen Encoding, words []string, err error) {
+	if len(u.Columns) == 0 && !u.units {
 		return chosen, nil, nil
 	}
 	some, err := u.sample(t, o.Seed)
@@ -102,10 +130,7 @@ func (u *Undecided) Decide(ctx context.Context, t *table.Table, o Options) (chos
 	if !units && len(u.Columns) == 0 {
 		return chosen, nil, nil
 	}
-	evidence, err := u.evidence(ctx, some, o)
-	if err != nil {
-		return chosen, nil, err
-	}
+	evidence := u.evidence(ctx, some, o)
 	size := some.Len()
 	first, err := evidence(chosen)
 	if err != nil {
@@ -134,7 +159,7 @@ func (u *Undecided) Decide(ctx context.Context, t *table.Table, o Options) (chos
 	}
 	if units {
 		apart := best
-		if err := try(Encoding{chosen.Categorical, true}, commonMargin); err != nil {
+		if err := try(Encoding{Categorical: chosen.Categorical, Common: true}, commonMargin); err != nil {
 			return chosen, nil, err
 		}
 		if chosen.Common {
@@ -144,11 +169,10 @@ func (u *Undecided) Decide(ctx context.Context, t *table.Table, o Options) (chos
 	return chosen, words, nil
 }
 
-// sample is the rows that decide.
+// sample is the rows that decide about columns.
 func (u *Undecided) sample(t *table.Table, seed uint64) (*table.Table, error) {
-	rows := &Problem{Recipe: u.quantities}
-	var err error
-	if rows.X, rows.Labels, rows.Weights, err = encode(u.quantities, t); err != nil {
+	rows, err := encoded(u.quantities, t)
+	if err != nil {
 		return nil, err
 	}
 	most, outcomes := codeRows, len(u.quantities.Target.Outcomes)
@@ -182,20 +206,9 @@ func (u *Undecided) comparable(some *table.Table) (bool, error) {
 }
 
 // evidence is that of encodings on some rows.
-func (u *Undecided) evidence(ctx context.Context, some *table.Table, o Options) (of func(Encoding) (float64, error), err error) {
-	o.Method, o.Inducing, o.Power, o.Checkpoints, o.Restarts, o.MaxRows, o.Progress = EP, NoInducing, 0, nil, 0, 0, nil
-	if o.Kernel, _, err = splitEffects(o.Kernel); err != nil {
-		return nil, err
-	}
-	if o.Kernel == "" || o.Kernel == AutoKernel {
-		o.Kernel = codeKernel
-	}
+func (u *Undecided) evidence(ctx context.Context, some *table.Table, o Options) func(Encoding) (float64, error) {
 	return func(e Encoding) (float64, error) {
-		var err error
-		if o.Recipe, err = u.Recipe(e).Refit(some); err != nil {
-			return 0, err
-		}
-		p, err := Prepare(some, o)
+		p, err := u.prepare(some, e, o)
 		if err != nil {
 			return 0, err
 		}
@@ -204,7 +217,22 @@ func (u *Undecided) evidence(ctx context.Context, some *table.Table, o Options) 
 			return 0, err
 		}
 		return l.process.logEvidence(), nil
-	}, nil
+	}
+}
+
+// prepare is the problem of some rows that are encoded so, with a simple kernel and without inducing points.
+func (u *Undecided) prepare(some *table.Table, e Encoding, o Options) (_ *Problem, err error) {
+	o.Method, o.Inducing, o.Power, o.Checkpoints, o.Restarts, o.MaxRows, o.Progress = EP, NoInducing, 0, nil, 0, 0, nil
+	if o.Kernel, _, err = splitEffects(o.Kernel); err != nil {
+		return nil, err
+	}
+	if o.Kernel == "" || o.Kernel == AutoKernel {
+		o.Kernel = codeKernel
+	}
+	if o.Recipe, err = u.Recipe(e).Refit(some); err != nil {
+		return nil, err
+	}
+	return Prepare(some, o)
 }
 
 // words say what was decided about codes.
@@ -232,16 +260,16 @@ func PrepareSettled(ctx context.Context, t *table.Table, o Options) (*Problem, e
 	if err != nil || !u.Any() {
 		return p, err
 	}
-	chosen, words, err := u.Decide(ctx, counted, o)
+	chosen, said, err := u.Decide(ctx, counted, o)
 	if err != nil {
 		return nil, err
 	}
-	if len(chosen.Categorical) > 0 || chosen.Common {
+	if len(chosen.Categorical) > 0 || chosen.Common || chosen.Graded {
 		if p, err = Prepare(t, o.encoded(chosen)); err != nil {
 			return nil, err
 		}
 	}
-	p.Notes = append(p.Notes, words...)
+	p.Notes, p.Findings = append(p.Notes, said.Texts()...), append(p.Findings, said...)
 	if o.DecideCodes {
 		p.Codes = nil
 	}
@@ -253,6 +281,9 @@ func (o Options) encoded(e Encoding) Options {
 	o.Data.Categorical = append(slices.Clone(o.Data.Categorical), e.Categorical...)
 	if e.Common {
 		o.Data.Scaling = recipe.Common
+	}
+	if e.Graded {
+		o.Data.Grading = recipe.Graded
 	}
 	return o
 }

@@ -78,7 +78,8 @@ type Audit struct {
 	opt     Options
 	problem *lossep.Problem   // of the table, never fitted
 	judged  *lossep.Problem   // of the subject
-	open    *lossep.Undecided // what each fold decides about its columns
+	open    *lossep.Undecided // what each fold decides about its columns and outcomes
+	kernel  string            // that was asked for, empty for none
 	given   map[string][][]float64
 
 	costs      []decision.Stakes // of every row of the subject
@@ -115,7 +116,7 @@ func New(ctx context.Context, t *table.Table, o Options) (*Audit, error) {
 	if err := checkGiven(t, o.Probabilities); err != nil {
 		return nil, err
 	}
-	a := &Audit{table: t, subject: t, opt: o, notes: notes}
+	a := &Audit{table: t, subject: t, opt: o, notes: notes, kernel: asked.Kernel}
 	first := o.Fit
 	// What depends on the number of outcomes if there is none.
 	first.Method, first.Kernel = asked.Method, asked.Kernel
@@ -135,6 +136,9 @@ func New(ctx context.Context, t *table.Table, o Options) (*Audit, error) {
 	}
 	if o.Fit.DecideCodes {
 		a.problem.Codes = nil
+	}
+	if a.open.Grades() && len(o.Probabilities) == 0 {
+		a.notes = append(a.notes, "whether the outcome is one of categories or of grades is decided in each fold, by its training rows")
 	}
 	a.notes = append(a.notes, doubts(a.problem)...)
 	if err := a.judge(o); err != nil {
@@ -350,6 +354,7 @@ type Settings struct {
 	ShardRows      int               `json:"shard_rows"`
 	Sweeps         int               `json:"sweeps"`
 	DecideCodes    bool              `json:"decide_codes,omitempty"`
+	DecideGrades   bool              `json:"decide_grades,omitempty"`
 	Folds          int               `json:"folds"`
 	Repeats        int               `json:"repeats"`
 	Groups         string            `json:"groups,omitempty"`
@@ -366,7 +371,7 @@ func (a *Audit) Settings() Settings {
 		Version: lossep.Version, Rows: Checksum(a.table), Utility: a.problem.Utility, Methods: o.Methods,
 		Probabilities: o.Probabilities, Recalibrations: o.Recalibrations,
 		Likelihood: o.Fit.Likelihood, Kernel: a.problem.KernelText(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts,
-		Inducing: o.Fit.Inducing, Power: o.Fit.Power, ShardRows: o.Fit.ShardRows, Sweeps: o.Fit.Sweeps, DecideCodes: o.Fit.DecideCodes,
+		Inducing: o.Fit.Inducing, Power: o.Fit.Power, ShardRows: o.Fit.ShardRows, Sweeps: o.Fit.Sweeps, DecideCodes: o.Fit.DecideCodes, DecideGrades: a.open.Grades(),
 		Folds: o.Folds, Repeats: o.Repeats, Groups: o.Fit.Data.Groups, Time: o.Time,
 		References: o.References, Seed: o.Fit.Seed, Recipe: a.problem.Recipe,
 	}

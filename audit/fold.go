@@ -171,6 +171,9 @@ func (a *Audit) prepare(ctx context.Context, f *Fold, train *table.Table, o *los
 	if o.Recipe, err = recipe.Refit(train); err != nil {
 		return nil, nil, err
 	}
+	if o.Recipe.Target.Ordered && !a.problem.Recipe.Target.Ordered { // one function in place of several
+		o.Kernel = a.kernel
+	}
 	x, _, err := o.Recipe.WithGaps().Apply(a.subject.Subset(f.Rows)) // as a model is called with them
 	if err != nil {
 		return nil, nil, err
@@ -227,11 +230,15 @@ func kernelText(all []lossep.Component) string {
 // recipe is how the rows of a fold are read, before its numbers are estimated: as those of
 // the whole table, but for what the training rows decide about its columns.
 func (a *Audit) recipe(ctx context.Context, f *Fold, train *table.Table) (*recipe.Recipe, error) {
-	chosen, words, err := a.open.Decide(ctx, train, a.opt.Fit)
+	o := a.opt.Fit
+	o.Kernel = a.kernel
+	chosen, said, err := a.open.Decide(ctx, train, o)
 	if err != nil {
 		return nil, err
 	}
-	f.Notes = append(f.Notes, words...)
+	for _, s := range said {
+		f.Notes = append(f.Notes, s.Text)
+	}
 	return a.open.Recipe(chosen), nil
 }
 

@@ -3,11 +3,10 @@ package recipe
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
-
-	"github.com/lossep/lossep/table"
 )
 
 // scales are words of grades, from the lowest. Those between slashes are the same grade in the words of other people.
@@ -49,35 +48,57 @@ var scales = sync.OnceValue(func() (all []map[string]int) {
 // fewestGrades are those of which there is an order to speak of.
 const fewestGrades = 3
 
-// gradesOf are the outcomes from the lowest to the highest; nil if their words are not known to have an order.
+// gradesOf are the outcomes from the lowest to the highest; nil if they are neither words of a scale nor small whole
+// numbers.
 func gradesOf(values []string) []string {
+	if len(values) < fewestGrades {
+		return nil
+	}
+	if places := wholeNumbers(values); places != nil {
+		return inPlaces(values, places)
+	}
 	for _, scale := range scales() {
-		place, used := make(map[string]int), make(map[int]bool)
+		places, used := make(map[string]int), make(map[int]bool)
 		for _, v := range values {
 			if k, known := scale[strings.Join(words(v), " ")]; known && !used[k] {
-				place[v], used[k] = k, true
+				places[v], used[k] = k, true
 			}
 		}
-		if len(values) >= fewestGrades && len(place) == len(values) {
-			return slices.SortedFunc(slices.Values(values), func(a, b string) int { return cmp.Compare(place[a], place[b]) })
+		if len(places) == len(values) {
+			return inPlaces(values, places)
 		}
 	}
 	return nil
 }
 
-// noteGrades says how outcomes whose words have an order can be fitted as grades. That is left to whoever knows the table: where a
-// column makes the middle more or less likely, categories are predicted better (docs/research/numbers.md).
-func (l *Learned) noteGrades(o *Options) {
-	target := &l.Recipe.Target
-	inOrder := gradesOf(target.Outcomes)
-	if target.Ordered || o.Grading != AutoGrades || o.Positive != "" || inOrder == nil {
-		return
+// wholeNumbers are the values as whole numbers, if they are small, and nil otherwise.
+func wholeNumbers(values []string) map[string]int {
+	places := make(map[string]int)
+	for _, v := range values {
+		k, err := strconv.Atoi(v)
+		if err != nil || k <= -MostOutcomes || k >= MostOutcomes {
+			return nil
+		}
+		places[v] = k
 	}
-	l.Notes = append(l.Notes, table.Finding{
-		Check: "grades", Severity: table.Note, Column: target.Column,
-		Text: "the outcome is fitted as categories, and its words are those of grades, which may need fewer rows: compare both by an audit",
-		Ways: []table.Way{way(table.WayOrdered, target.Column+"="+strings.Join(inOrder, ","), "as grades")},
-	})
+	return places
+}
+
+func inPlaces(values []string, places map[string]int) []string {
+	return slices.SortedFunc(slices.Values(values), func(a, b string) int { return cmp.Compare(places[a], places[b]) })
+}
+
+// MayBeGrades tells whether categories have an order that is known, which is that of the outcomes: whether they are
+// better predicted as grades is to be found out.
+func (t *Target) MayBeGrades() bool {
+	return !t.Ordered && slices.Equal(t.Outcomes, gradesOf(t.Outcomes))
+}
+
+// AsGrades is the recipe with outcomes that MayBeGrades as grades.
+func (r *Recipe) AsGrades() *Recipe {
+	graded := *r
+	graded.Target.Ordered = true
+	return &graded
 }
 
 // words are those of a value, in lower case: letters and digits between other signs.

@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +20,9 @@ func TestGradesOf(t *testing.T) {
 		{"S1,M2,L3", ""},
 		{"low+,low,high", ""},
 		{"setosa,versicolor,virginica", ""},
-		{"1,2,3", ""}, // may be codes
+		{"3,1,10,2", "1,2,3,10"}, // may be codes: fits tell
+		{"1,2,30", ""},           // not small
+		{"1,2,2.5", ""},
 	} {
 		if got := strings.Join(gradesOf(strings.Split(c.values, ",")), ","); got != c.want {
 			t.Errorf("%s: %q, want %q", c.values, got, c.want)
@@ -42,17 +43,38 @@ func TestGradesOf(t *testing.T) {
 	}
 }
 
-// Outcomes in the words of a scale are said to be grades in their order, unless something was asked for.
-func TestGradesAreNoted(t *testing.T) {
-	rows := "x,risk\n1,low\n2,medium\n3,high\n4,low\n5,medium\n6,high\n"
-	for name, o := range map[string]Options{"": {}, "categories": {Grading: Ungraded}, "an order": {Ordered: []OrderedSet{{"risk", []string{"high", "medium", "low"}}}}} {
-		l, err := Learn(mustRead(t, rows, table.HeaderYes), o)
+// Categories whose order is known stand in it, and may be grades unless it was said what they are.
+func TestGradesAreInOrder(t *testing.T) {
+	const rows = "x,risk\n1,low\n2,medium\n3,high\n4,low\n5,medium\n6,high\n"
+	for name, c := range map[string]struct {
+		rows    string
+		options Options
+		want    string
+		may     bool
+	}{
+		"words":       {rows, Options{}, "low,medium,high", true},
+		"numbers":     {"x,risk\n1,10\n2,9\n3,-1\n4,10\n5,9\n6,9\n", Options{}, "-1,9,10", true},
+		"an order":    {rows, Options{Ordered: []OrderedSet{{"risk", []string{"high", "medium", "low"}}}}, "high,medium,low", false},
+		"grades":      {rows, Options{Grading: Graded}, "low,medium,high", false},
+		"other words": {strings.ReplaceAll(rows, "low", "green"), Options{}, "green,high,medium", false},
+		"two":         {strings.ReplaceAll(rows, "low", "high"), Options{Positive: "high"}, "medium,high", false},
+	} {
+		l, err := Learn(mustRead(t, c.rows, table.HeaderYes), c.options)
 		if err != nil {
-			t.Fatal(err)
+			t.Errorf("%s: %v", name, err)
+			continue
 		}
-		k := slices.IndexFunc(l.Notes, func(f table.Finding) bool { return f.Check == "grades" })
-		if (k >= 0) != (name == "") || k >= 0 && l.Notes[k].Ways[0].Value != "risk=low,medium,high" {
-			t.Errorf("%s: %+v", name, l.Notes)
+		target := &l.Recipe.Target
+		if got := strings.Join(target.Outcomes, ","); got != c.want || target.MayBeGrades() != c.may {
+			t.Errorf("%s: %s, may be grades %v", name, got, target.MayBeGrades())
+		}
+		for i, y := range l.Labels {
+			if i == 0 && target.Outcomes[y] != strings.Split(strings.SplitN(c.rows, "\n", 3)[1], ",")[1] {
+				t.Errorf("%s: label %d of the first row", name, y)
+			}
+		}
+		if g := l.Recipe.AsGrades(); c.may && (!g.Target.Ordered || target.Ordered || g.Target.MayBeGrades()) {
+			t.Errorf("%s: %+v", name, g.Target)
 		}
 	}
 }

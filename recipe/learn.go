@@ -69,8 +69,8 @@ type Options struct {
 // Grading says whether the outcomes of a column are grades.
 type Grading int
 
-// The zero value is for grades where Ordered has their order. Graded outcomes that it does not name are
-// numbers, and have the order of these.
+// The zero value is for grades where Ordered has their order. Graded outcomes that it does not name have that of numbers, or of
+// words of a scale.
 const (
 	AutoGrades Grading = iota
 	Graded
@@ -256,7 +256,6 @@ func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *tabl
 		return err
 	}
 	l.note("spellings", r.Target.variants(t, roles.target))
-	l.noteGrades(o)
 	if roles.weights >= 0 {
 		if l.Weights, err = t.Weights(t.ColumnName(roles.weights), o.Markers...); err == nil {
 			err = r.Target.weigh(t, roles.weights, l.Labels, l.Weights)

@@ -178,7 +178,9 @@ func learnMany(s *table.Scan, values []string) (Target, []int, error) {
 	case len(values) > MostOutcomes:
 		return refuse("merge rare ones, or choose another target column", "%d outcomes are more than %d: %s", len(values), MostOutcomes, table.QuoteList(values))
 	}
-	if len(numbers) == len(values) {
+	if inOrder := gradesOf(values); inOrder != nil {
+		values = inOrder
+	} else if len(numbers) == len(values) {
 		slices.SortFunc(values, func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
 	}
 	target, labels := newTarget(t, j, values)
@@ -205,6 +207,8 @@ func learnGrades(s *table.Scan, values []string, o *Options, order *OrderedSet) 
 			y, _ := table.Number(b)
 			return cmp.Compare(x, y)
 		})
+	case order == nil && gradesOf(values) != nil:
+		values = gradesOf(values)
 	case order == nil:
 		place.Ways = []table.Way{way(table.WayOrdered, t.ColumnName(j)+"="+strings.Join(values, ","), "from the lowest, if that is their order")}
 		return refuse(place, "give the order of the outcomes", "the outcome takes the values %s, whose order is not known", table.QuoteList(values))

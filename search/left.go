@@ -1,11 +1,14 @@
 package search
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/posterior"
 )
 
 // LeftOut is what a mixture predicts of rows that its parts were fitted without, for what is no candidate of it to be
@@ -24,6 +27,29 @@ func (p *Problem) Divided() (rows []int, folds []compare.Split) {
 		p = p.Rows.Some(rows)
 	}
 	return rows, p.Folds()
+}
+
+// OutOfFold is what one kernel predicts of the rows of each of these folds by a fit without them, and then of the rows of others, which may be nil, by a
+// fit to all, with probabilities as sharp as the folds ask for.
+func (p *Problem) OutOfFold(ctx context.Context, kernel string, folds []compare.Split, others *Problem) (*LeftOut, error) {
+	r := &refits{Problem: p, folds: folds}
+	t, err := r.try(ctx, Candidate{Name: kernel, Kernel: kernel, PerColumn: kernel == PerColumn}, nil)
+	if err != nil {
+		return nil, err
+	}
+	l := &LeftOut{Folds: folds, Counts: r.counts()}
+	slope := r.slope([]*trial{t}, []float64{1}, l.Counts)
+	all, labels := t.left, indices.Take(p.Labels, r.left())
+	if others != nil {
+		more, _ := p.Predict.New(t.fit, others.X, others.Labels)
+		all, labels = append(all, more...), append(labels, others.Labels...)
+		l.Counts = append(l.Counts, others.countsOf(indices.Of(others.Len()))...)
+	}
+	for k, left := range all {
+		Temper(left, slope)
+		l.Logs = append(l.Logs, posterior.Log(left[labels[k]]))
+	}
+	return l, nil
 }
 
 // leftOut is what the mixture of trials with these weights predicts.

@@ -35,7 +35,7 @@ func (o Outcome) Numeric() bool { return o == Number || o == Count }
 func outcomeOption(to *Outcome) *Option {
 	*to = AutoOutcome
 	return &Option{
-		Name: "outcome", Group: Model, Help: "kind of outcome; ordered: grades, in numeric order or that of {ordered}; count: non-negative integers; auto: number if the costs are given as {cost=under=15,over=5} or (in a fit) the column has many distinct numbers, ordered if {ordered} names the target, else categories",
+		Name: "outcome", Group: Model, Help: "kind of outcome; ordered: grades, in numeric order or that of {ordered}; count: non-negative integers; auto: number if the costs are given as {cost=under=15,over=5} or (in a fit) the column has many distinct numbers, ordered if {ordered} names the target, or if the outcomes are small integers or words of a scale and grades predict better out of fold, else categories",
 		Value: choice[Outcome]{to: to, of: []Outcome{AutoOutcome, Categories, Ordered, Number, Count}},
 	}
 }

@@ -84,6 +84,9 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         Columns that are categorical whatever they look like. Those of a categorical dtype are.
     ordered : dict, optional
         Columns whose categories have an order, such as ``{"size": ["S", "M", "L"]}``.
+    outcome : {"categories", "ordered"}, optional
+        ``"ordered"``: classes that are numbers, or words of a scale, are grades, with one function in place of one for each. Where
+        it is not given and there are three or more such classes, what predicts better out of fold is taken, and ``notes_`` says so.
     missing : {"impute", "error"}, optional
         What to do about missing cells. ``"impute"``, the default, takes the median or the most
         frequent category and adds an indicator.
@@ -163,6 +166,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         groups: str | None = None,
         categorical: Sequence[str] | None = None,
         ordered: Mapping[str, Sequence[str]] | None = None,
+        outcome: str | None = None,
         missing: str | None = None,
         missing_markers: Sequence[str] | None = None,
         scaling: str | Mapping[str, str] | None = None,
@@ -195,6 +199,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         self.groups = groups
         self.categorical = categorical
         self.ordered = ordered
+        self.outcome = outcome
         self.missing = missing
         self.missing_markers = missing_markers
         self.scaling = scaling
@@ -233,6 +238,8 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
             through which it is routed as metadata (``set_fit_request(cost_columns=True)``).
         """
         self.__dict__.pop("model_", None)  # a fit that fails leaves no model of other rows behind
+        if self.outcome not in (None, "categories", "ordered"):
+            raise ValueError(f"outcome={shown(self.outcome)}: give 'categories' or 'ordered', or use LossepRegressor")
         table = training(self, X, y, sample_weight, copies=True)
         self._remember(table)
         options = {**fit_options(self), **table.options}

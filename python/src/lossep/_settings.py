@@ -23,6 +23,7 @@ _SAME = (
     "no_examples",
     "weights",
     "noise_sd",
+    "outcome",
     "groups",
     "use_cost_columns",
 )
