@@ -105,7 +105,7 @@ func (u *Undecided) Decide(ctx context.Context, t *table.Table, o Options) (_ En
 		e.Graded = graded
 		return u.prepare(some, e, o)
 	})
-	if found != nil {
+	if err == nil {
 		chosen.Graded = found.better()
 		said = append(said, found.say(u.quantities.Target))
 	}

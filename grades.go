@@ -33,33 +33,36 @@ func (p *Problem) mayBeGrades(o *Options) bool {
 		p.opt.Likelihood.Name == "probit" && !o.Fixed
 }
 
-// gradesFound is by how many nats a row grades predict rows better than categories.
+// gradesFound is by how many nats a row grades predict rows better than categories; nil where rows are too few to tell.
 type gradesFound struct {
 	compare.Estimate
 	fitted, others int // rows
 }
 
-func (g *gradesFound) better() bool { return g.Mean > gradeErrors*g.StdErr }
+func (g *gradesFound) better() bool { return g != nil && g.Mean > gradeErrors*g.StdErr }
 
 // say says what was taken, by how much, and how to have the other.
 func (g *gradesFound) say(t recipe.Target) table.Finding {
-	f := table.Finding{Check: "grades", Severity: table.Note, Column: t.Column}
+	f := table.Finding{Check: "grades", Severity: table.Note, Column: t.Column, Ways: []table.Way{{Option: table.WayOutcome, Value: "ordered", Meaning: "as grades"}}}
+	order := strings.Join(t.Outcomes, " < ")
+	if g == nil {
+		f.Text = fmt.Sprintf("the outcome is fitted as categories: rows are too few to compare them with grades, %s", order)
+		return f
+	}
 	rows := table.Plural(g.fitted, "row") + " left out in turn"
 	if g.others > 0 {
 		rows += fmt.Sprintf(" and %d others", g.others)
 	}
 	by := fmt.Sprintf("by %.3f ± %.3f nats a row (%s)", max(g.Mean, -g.Mean), g.StdErr, rows)
-	switch order := strings.Join(t.Outcomes, " < "); {
+	switch {
 	case g.better():
 		f.Text = fmt.Sprintf("the outcome is fitted as grades, %s, which predict better than categories, %s", order, by)
-		f.Ways = []table.Way{{Option: table.WayOutcome, Value: "categories", Meaning: "as categories"}}
-		return f
+		f.Ways[0].Value, f.Ways[0].Meaning = "categories", "as categories"
 	case g.Mean < -gradeErrors*g.StdErr:
 		f.Text = fmt.Sprintf("the outcome is fitted as categories, which predict better than grades, %s, %s", order, by)
 	default:
 		f.Text = fmt.Sprintf("the outcome is fitted as categories: grades, %s, predict no better within a standard error (%+.3f ± %.3f nats a row, %s)", order, g.Mean, g.StdErr, rows)
 	}
-	f.Ways = []table.Way{{Option: table.WayOutcome, Value: "ordered", Meaning: "as grades"}}
 	return f
 }
 

@@ -83,7 +83,7 @@ var laws = []law{
 		// In another order, too.
 		name: "renamed outcomes", tolerance: map[string]float64{"": rounding},
 		answers: func(p problem, _ *rand.Rand, _ []decidedCase) ([]decidedCase, float64) {
-			p.called = map[string]string{"good": "none", "fair": "all", "bad": "few"}
+			p.called = map[string]string{"good": "none", "odd": "all", "bad": "few"}
 			return p.answers("outcomes", p.table), 1
 		},
 	},

@@ -41,7 +41,7 @@ func randomSheet(seed uint64, rows, outcomes int) sheet {
 			y = "bad"
 		}
 		if outcomes > 2 && math.Abs(f-0.2) < 0.5 {
-			y = "fair"
+			y = "odd"
 		}
 		row := []string{fmt.Sprintf("%.4f", x), fmt.Sprintf("%.4f", z), colours[kind], "1", y}
 		if rng.IntN(10) == 0 {
@@ -186,7 +186,7 @@ func newProblem(t *testing.T, seed uint64, rows, outcomes int, method, kernel st
 // outcomes are those that costs name, in order.
 func (p problem) outcomes() []string {
 	if p.positive == "" {
-		return []string{"good", "fair", "bad"}
+		return []string{"good", "odd", "bad"}
 	}
 	return []string{"good", "bad"}
 }
@@ -202,7 +202,7 @@ func (p problem) call(outcome string) string {
 // utility writes what three actions cost, times a number, to a file.
 func (p problem) utility(scale float64) string {
 	p.t.Helper()
-	costs := map[string][]float64{"good": {0, 1, 0.6}, "fair": {1, 0.5, 0.4}, "bad": {5, 0, 0.7}}
+	costs := map[string][]float64{"good": {0, 1, 0.6}, "odd": {1, 0.5, 0.4}, "bad": {5, 0, 0.7}}
 	text := "action"
 	for _, y := range p.outcomes() {
 		text += "," + p.call(y)

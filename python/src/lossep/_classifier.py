@@ -394,7 +394,8 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
             text = f"{search['stop']} ({search['evaluations']}); a simpler kernel, or one with values to start from, may do"
             warnings.warn(f"the search for hyperparameters did not converge: {text}", ConvergenceWarning, stacklevel=3)
         for note in self.notes_:
-            warnings.warn(note, DataWarning, stacklevel=3)
+            if not note.startswith("the outcome is fitted as categories"):  # as any other
+                warnings.warn(note, DataWarning, stacklevel=3)
         for column in self.model_.description.get("dropped") or ():
             if column["reason"].startswith("identifier"):
                 warnings.warn(f"column {column['column']!r} is excluded: {column['reason']}", DataWarning, stacklevel=3)
