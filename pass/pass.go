@@ -83,11 +83,12 @@ func Functions(rows Rows) int {
 
 // BlockRows is the number of rows in a block of a shard of n rows when v has m dimensions.
 // A block is followed by a Cholesky factor, m³/3 operations, at half the speed of a product;
-// with 4m rows that is a twelfth of the block's own work. Where rows are few there are eight
+// with 4m rows that is a twelfth of the block's own work. Of many rows there are at most 64 blocks,
+// so that each is worth sharing out where m is small. Where rows are few there are eight
 // blocks all the same, so that sites see each other's updates, or as many as leave m/2 rows
 // to each: of fewer the factors would take most of the time.
 func BlockRows(n, m int) int {
-	whole := max(1024, (4*m+127)/128*128)
+	whole := max(1024, (max(4*m, n/64)+127)/128*128)
 	return min(whole, max(64, (max(n/8, m/2)+63)/64*64))
 }
 
