@@ -104,9 +104,12 @@ func appendCases(b []byte, name string, m *served, r *rows.Rows, fields []servic
 func appendModel(b []byte, m *served) []byte {
 	b = jsonappend.Text(append(b, `{"model":`...), m.name)
 	b = jsonappend.Text(append(b, `,"model_version":`...), m.version())
-	b = jsonappend.Text(append(b, `,"method":`...), string(m.model.Method()))
-	t := &m.model.Recipe().Target
-	if !t.Binary() {
+	b = jsonappend.Text(append(b, `,"method":`...), string(m.held.Method()))
+	t := &m.Recipe().Target
+	switch {
+	case t.Number:
+		return jsonappend.Text(append(b, `,"outcome":`...), t.Column)
+	case !t.Binary():
 		b = jsonappend.Texts(append(b, `,"outcomes":`...), t.Outcomes)
 		if t.Population != nil {
 			b = jsonappend.Floats(append(b, `,"population":`...), t.Population)

@@ -57,6 +57,7 @@ type served struct {
 
 // held is a model of any kind of outcome.
 type held interface {
+	Method() lossep.Method
 	Bytes() float64
 	Recipe() *recipe.Recipe
 	Examples() *lossep.Examples

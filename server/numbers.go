@@ -227,14 +227,6 @@ func parseNumberCosts(m *numbers.Model, raw []byte) (costs *decision.NumberCosts
 	return costs, nil
 }
 
-// begin begins an answer with who gives it.
-func (m *served) begin() []byte {
-	b := jsonappend.Text(append([]byte(nil), `{"model":`...), m.name)
-	b = jsonappend.Text(append(b, `,"model_version":`...), m.version())
-	b = jsonappend.Text(append(b, `,"method":`...), string(m.numbers.Method()))
-	return jsonappend.Text(append(b, `,"outcome":`...), m.Recipe().Target.Column)
-}
-
 func (s *Server) predictNumbers(ctx context.Context, x *exchange, m *served, b *body) error {
 	q := new(service.Predict)
 	r, _, cases, err := m.numberRows(ctx, b, optionFields(q.Asked()), false)
@@ -254,7 +246,7 @@ func (s *Server) predictNumbers(ctx context.Context, x *exchange, m *served, b *
 		}
 	}
 	s.metrics.count(x, r.N)
-	x.write(http.StatusOK, "application/json", appendCases(m.begin(), "predictions", m, r, fields, func(i int, c *service.Case) { c.Number = &cases[i] }))
+	x.write(http.StatusOK, "application/json", appendCases(appendModel(nil, m), "predictions", m, r, fields, func(i int, c *service.Case) { c.Number = &cases[i] }))
 	return nil
 }
 
@@ -324,7 +316,7 @@ func (s *Server) decideNumbers(ctx context.Context, x *exchange, m *served, b *b
 		}
 	}
 	s.doneNumbers(x, m, costs, b.Bytes(), ids, cases)
-	text := jsonappend.Text(append(m.begin(), `,"costs":`...), costs.String())
+	text := jsonappend.Text(append(appendModel(nil, m), `,"costs":`...), costs.String())
 	if note := d.EdgeNote(); note != "" {
 		text = jsonappend.Text(append(text, `,"edge":`...), note)
 	}

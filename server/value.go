@@ -160,11 +160,12 @@ func (anyValue) Schema(r huma.Registry) *huma.Schema {
 func (s *Server) valueNumbers(ctx context.Context, x *exchange, m *served, b *body) error {
 	var q service.Worth
 	r, costs, cases, err := m.numberRowsBy(ctx, s.openReader(m, b), b, optionFields(q.Asked()), true)
+	if err == nil {
+		err = boundAsk(q.Ask, r)
+	}
 	switch {
 	case err != nil:
 		return err
-	case len(q.Ask.Columns) > maxAsked:
-		return problem.Wrong("ask", "%d columns are more than %d; ask about the others in another request", len(q.Ask.Columns), maxAsked)
 	case q.Calibrate:
 		return problem.Wrong("calibrate", "it is for outcomes that are categories, and that of this model is a number; leave it out")
 	}
@@ -174,9 +175,6 @@ func (s *Server) valueNumbers(ctx context.Context, x *exchange, m *served, b *bo
 	}
 	worth, stakes := make([]*lossep.Worth, len(cases)), make([]decision.Stake, len(cases))
 	if q.Ask.Labels {
-		if r.N > maxLabelled {
-			return problem.Wrong("labels", "%d rows are more than %d; send a sample of them", r.N, maxLabelled)
-		}
 		if err := r.Memory.Take(m.numbers.LabelBytes(r.N)); err != nil {
 			return err
 		}
@@ -196,27 +194,32 @@ func (s *Server) valueNumbers(ctx context.Context, x *exchange, m *served, b *bo
 		return err
 	}
 	s.metrics.count(x, r.N)
-	text := jsonappend.Text(append(m.begin(), `,"costs":`...), costs.String())
-	if len(q.Ask.Columns) > 0 {
-		text = jsonappend.Texts(append(text, `,"ask":`...), q.Ask.Columns)
-	}
-	text = jsonappend.Float(append(text, `,"worth_outcome":`...), v.Total/float64(max(1, r.N)))
+	text := jsonappend.Text(append(appendModel(nil, m), `,"costs":`...), costs.String())
+	text = appendAsked(text, q.Ask, v.Total/float64(max(1, r.N)))
 	x.write(http.StatusOK, "application/json", appendCases(text, "values", m, r, v.Fields(q.Prices), func(i int, c *service.Case) {
 		c.Number, c.Worth = &cases[i], worth[i]
 	}))
 	return nil
 }
 
+// boundAsk refuses questions that would take too long.
+func boundAsk(ask lossep.Ask, r *rows.Rows) error {
+	switch {
+	case len(ask.Columns) > maxAsked:
+		return problem.Wrong("ask", "%d columns are more than %d; ask about the others in another request", len(ask.Columns), maxAsked)
+	case ask.Labels && r.N > maxLabelled:
+		return problem.Wrong("labels", "%d rows are more than %d; send a sample of them, or ask lossep value", r.N, maxLabelled)
+	}
+	return nil
+}
+
 // checkAsk refuses questions that would take too long, or have no answer.
 func (m *served) checkAsk(ask lossep.Ask, r *rows.Rows, spec *decision.Spec) error {
-	if len(ask.Columns) > maxAsked {
-		return problem.Wrong("ask", "%d columns are more than %d; ask about the others in another request", len(ask.Columns), maxAsked)
+	if err := boundAsk(ask, r); err != nil {
+		return err
 	}
 	if err := m.model.CheckAsk(ask, spec); err != nil {
 		return wrongAsk(err)
-	}
-	if ask.Labels && r.N > maxLabelled {
-		return problem.Wrong("labels", "%d rows are more than %d; send a sample of them, or ask lossep value", r.N, maxLabelled)
 	}
 	return r.Memory.Take(m.model.WorthBytes(r.N, ask))
 }
@@ -239,19 +242,23 @@ func wrongAsk(err error) error {
 	return problem.Wrong(input.What, "%s", input.Msg)
 }
 
+// appendAsked writes what was asked about, and what it would be worth to know the outcome.
+func appendAsked(b []byte, ask lossep.Ask, mean float64) []byte {
+	if len(ask.Columns) > 0 {
+		b = jsonappend.Texts(append(b, `,"ask":`...), ask.Columns)
+	}
+	return jsonappend.Float(append(b, `,"worth_outcome":`...), mean)
+}
+
 // appendWorth writes a ValueResponse.
 func (m *served) appendWorth(r *rows.Rows, spec *decision.Spec, q *service.Worth, worth []lossep.Worth) []byte {
 	b := jsonappend.Texts(append(appendModel(nil, m), `,"actions":`...), spec.Actions())
 	b = strconv.AppendBool(append(b, `,"costs":`...), spec.Costs())
-	if len(q.Ask.Columns) > 0 {
-		b = jsonappend.Texts(append(b, `,"ask":`...), q.Ask.Columns)
-	}
 	mean := 0.0
 	for i := range worth {
 		mean += worth[i].Outcome / float64(len(worth))
 	}
-	b = jsonappend.Float(append(b, `,"worth_outcome":`...), mean)
-	return appendCases(b, "values", m, r, service.ValueFields(spec, q.Ask, q.Prices), func(i int, c *service.Case) {
+	return appendCases(appendAsked(b, q.Ask, mean), "values", m, r, service.ValueFields(spec, q.Ask, q.Prices), func(i int, c *service.Case) {
 		c.Decision, c.Worth = &worth[i].Decision, &worth[i]
 	})
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -112,31 +113,39 @@ func (q *auditRequest) run(c *cobra.Command, args []string) error {
 		asked.fold, err = a.Fold(c.Context(), asked.index)
 		return err
 	}
-	folder := &resultFolder{path: q.out, signature: auditSignature, files: report.AuditFiles()}
-	if err := folder.open(); err != nil {
+	return runAudit(c, q.out, q.format, report.DescribeAudit(a, described), unfinished[audit.Fold]{
+		settings: a.Settings(), total: a.Len(), index: func(f *audit.Fold) int { return f.Index }, fits: a.Fits,
+	}, q.place.folds(a), func(folds []*audit.Fold) (auditReport, error) { return summarised(a, name, folds) })
+}
+
+// auditReport is what an audit found, in words and files.
+type auditReport interface {
+	Files() (map[string][]byte, error)
+	WriteText(w io.Writer) error
+}
+
+// runAudit says how the table was read, computes the folds that are not in the folder yet, and writes the report.
+func runAudit[F any](c *cobra.Command, out string, as format, lines []string, u unfinished[F], run func(context.Context, []*F, func(*F) error) ([]*F, error), found func(folds []*F) (auditReport, error)) error {
+	u.folder, u.what = &resultFolder{path: out, signature: auditSignature, files: report.AuditFiles()}, "folds"
+	if err := u.folder.open(); err != nil {
 		return err
 	}
-	defer folder.close()
-	if err := writeLines(c.ErrOrStderr(), report.DescribeAudit(a, described)); err != nil {
+	defer u.folder.close()
+	if err := writeLines(c.ErrOrStderr(), lines); err != nil {
 		return err
 	}
-	folds, err := unfinished[audit.Fold]{
-		folder: folder, settings: a.Settings(), what: "folds", total: a.Len(),
-		index: func(f *audit.Fold) int { return f.Index }, fits: a.Fits,
-	}.finish(c.Context(), c.ErrOrStderr(), q.place.folds(a))
+	folds, err := u.finish(c.Context(), c.ErrOrStderr(), run)
 	if err != nil {
 		return err
 	}
-	found, err := summarised(a, name, folds)
+	r, err := found(folds)
 	if err != nil {
 		return err
 	}
-	if err := folder.replace(found.Files, false); err != nil {
+	if err := u.folder.replace(r.Files, false); err != nil {
 		return err
 	}
-	return q.format.emit(c.OutOrStdout(), found, func(w io.Writer) error {
-		return writeReport(w, "\nreport  %s\n", q.out, found.WriteText)
-	})
+	return as.emit(c.OutOrStdout(), r, func(w io.Writer) error { return writeReport(w, "\nreport  %s\n", out, r.WriteText) })
 }
 
 // summarised is the report of an audit of the table with this name.
@@ -239,32 +248,15 @@ func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.Numb
 	if err != nil {
 		return err
 	}
-	folder := &resultFolder{path: out, signature: auditSignature, files: report.AuditFiles()}
-	if err := folder.open(); err != nil {
-		return err
-	}
-	defer folder.close()
-	lines := ofNumbers{Problem: run.Problem()}.described()
-	if err := writeLines(c.ErrOrStderr(), append(lines, report.SplitLine(run.Split(), run.Cases()))); err != nil {
-		return err
-	}
-	folds, err := unfinished[numbers.Fold]{
-		folder: folder, settings: run.Settings(), what: "folds", total: run.Len(),
-		index: func(f *numbers.Fold) int { return f.Index }, fits: run.Fits,
-	}.finish(c.Context(), c.ErrOrStderr(), run.Run)
-	if err != nil {
-		return err
-	}
-	result, err := run.Summarise(folds)
-	if err != nil {
-		return err
-	}
-	result.Notes = service.Naming(service.Flags).Notes(result.Notes, result.Findings)
-	found := report.NewNumberAudit(report.Origin{MadeBy: auditSignature, Versions: versions()}, filepath.Base(t.Name()), result)
-	if err := folder.replace(found.Files, false); err != nil {
-		return err
-	}
-	return as.emit(c.OutOrStdout(), found, func(w io.Writer) error {
-		return writeReport(w, "\nreport  %s\n", out, found.WriteText)
+	lines := append(ofNumbers{Problem: run.Problem()}.described(), report.SplitLine(run.Split(), run.Cases()))
+	return runAudit(c, out, as, lines, unfinished[numbers.Fold]{
+		settings: run.Settings(), total: run.Len(), index: func(f *numbers.Fold) int { return f.Index }, fits: run.Fits,
+	}, run.Run, func(folds []*numbers.Fold) (auditReport, error) {
+		result, err := run.Summarise(folds)
+		if err != nil {
+			return nil, err
+		}
+		result.Notes = service.Naming(service.Flags).Notes(result.Notes, result.Findings)
+		return report.NewNumberAudit(report.Origin{MadeBy: auditSignature, Versions: versions()}, filepath.Base(t.Name()), result), nil
 	})
 }
