@@ -45,5 +45,5 @@ func ExampleUtility_Regret() {
 
 func ExampleTable_Check() {
 	fmt.Println(decision.Table{{1, 0.01}, {-0.9, 1}}.Check(2))
-	// Output: utility table, row 2, column 1: -0.9 is negative; utilities are at least 0, so add the same amount to every entry
+	// Output: table of costs or utilities, row 2, column 1: -0.9 is negative; utilities are at least 0, so add the same amount to every entry
 }

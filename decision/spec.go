@@ -113,7 +113,7 @@ func (s *Spec) check() *SpecError {
 		}
 	}
 	if err != nil {
-		return specFault("", "%s", strings.TrimPrefix(err.Error(), "utility table: "))
+		return specFault("", "%s", strings.TrimPrefix(err.Error(), tableName+": "))
 	}
 	return nil
 }

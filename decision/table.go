@@ -16,14 +16,17 @@ type TableError struct {
 	Msg             string
 }
 
+// tableName is what errors call it.
+const tableName = "table of costs or utilities"
+
 func (e *TableError) Error() string {
 	switch {
 	case e.Action < 0:
-		return "utility table: " + e.Msg
+		return tableName + ": " + e.Msg
 	case e.Outcome < 0:
-		return fmt.Sprintf("utility table, row %d: %s", e.Action+1, e.Msg)
+		return fmt.Sprintf("%s, row %d: %s", tableName, e.Action+1, e.Msg)
 	}
-	return fmt.Sprintf("utility table, row %d, column %d: %s", e.Action+1, e.Outcome+1, e.Msg)
+	return fmt.Sprintf("%s, row %d, column %d: %s", tableName, e.Action+1, e.Outcome+1, e.Msg)
 }
 
 // smallestEntry is the largest entry that a table has to have at least. Times a

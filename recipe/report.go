@@ -123,8 +123,14 @@ func (p *Report) Lines() []string {
 		lines = append(lines, fmt.Sprintf("ignored %s the model does not know: %s", table.Plural(len(p.Ignored), "column"), table.QuoteList(p.Ignored)))
 	}
 	for _, u := range p.Unseen {
-		lines = append(lines, fmt.Sprintf("column %s: %s of %d with an unseen category, such as %s, encoded as zeros",
-			table.Quote(u.Column), table.Plural(u.Cells, "row"), p.Rows, table.Quote(u.Example)))
+		taken := "encoded as zeros"
+		if r := p.bound.recipe; r.called(u.Column).Kind == Ordered {
+			if taken = "taken for the first of its order"; r.Standardize {
+				taken = "taken for the mean place in its order"
+			}
+		}
+		lines = append(lines, fmt.Sprintf("column %s: %s of %d with an unseen category, such as %s, %s",
+			table.Quote(u.Column), table.Plural(u.Cells, "row"), p.Rows, table.Quote(u.Example), taken))
 	}
 	for _, f := range p.Far {
 		line := p.bound.recipe.MostlyFar(f, p.Rows)

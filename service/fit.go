@@ -51,7 +51,7 @@ func (f *Fit) model() Options {
 		{Name: "kernel", Group: Model, Help: "covariance function, such as 'rbf(ard) + linear' or 'matern32 + effects(origin, hour/64)'; auto stacks several kernels, or takes effects, by cross-validated log score", Shown: fmt.Sprintf(
 			"%s; beyond %d rows %q, or %q with more than %d columns, plus %s if there are two outcomes or the outcome is a number", lossep.DefaultKernel, lossep.FullRows, lossep.ManyRowsKernel, lossep.ManyColumnsKernel, lossep.FewColumns, lossep.AutoEffects), Value: text{&o.Kernel, "KERNEL"}},
 		{Name: "likelihood", Group: Model, Help: "link function; robust is probit with {label-noise}, logit for two outcomes", Value: choice[string]{to: &o.Likelihood.Name, of: []string{"probit", "logit", "robust"}}},
-		{Name: "label-noise", Group: Model, Help: "share of past outcomes that are recorded wrongly, with {likelihood=robust}", Value: number{&o.Likelihood.Noise}},
+		{Name: "label-noise", Group: Model, Help: "share of past outcomes that are recorded wrongly, with {likelihood=robust}, such as 0.05 or 5%", Value: share{&o.Likelihood.Noise}},
 		{Name: "inducing", Group: Model, Help: fmt.Sprintf("number of inducing points, or none; auto: none if rows × (outcomes − 1) ≤ %d, otherwise chosen automatically", lossep.FullRows), Value: inducing{&o.Inducing}},
 		{Name: "seed", Group: Model, Help: "random seed", Value: seed{&o.Seed}},
 		{Name: "fixed", Group: Advanced, Help: "do not optimise hyperparameters: keep those given in {kernel}", Value: toggle{&o.Fixed}},

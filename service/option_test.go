@@ -16,7 +16,7 @@ func TestMistakesInEverySurfacesWords(t *testing.T) {
 	}{
 		{"seed", "many", "many", `--seed: "many" is not a whole number from 0 to 18446744073709551615`, `seed: "many" is not a whole number from 0 to 18446744073709551615`},
 		{"folds", "1", 1.0, "--folds: 1 is too small; give at least 2", "folds: 1 is too small; give at least 2"},
-		{"label-noise", "x", "x", `--label-noise: "x" is not a number`, `label_noise: "x" is not a number`},
+		{"label-noise", "x", "x", `--label-noise: "x" is not a share such as 0.02 or 2%`, `label_noise: "x" is not a share such as 0.02 or 2%`},
 		{"missing", "maybe", "maybe", `--missing: invalid value "maybe"; choose one of impute, error`, `missing: invalid value "maybe"; choose one of impute, error`},
 		{"prevalence", "2", 2.0, "--prevalence: 2 is not between 0 and 1; give a share such as 0.02 or 2%", "prevalence: 2 is not between 0 and 1; give a share such as 0.02 or 2%"},
 		{"inducing", "few", "few", `--inducing: invalid number of inducing points: "few"; give auto, none or a number from 1`, `inducing: invalid number of inducing points: "few"; give auto, none or a number from 1`},
