@@ -24,7 +24,8 @@ type Levels struct {
 // ErrWalk is the reason why a walk is refused.
 var ErrWalk = errors.New("effects: invalid walk")
 
-// Walking are the effects, of one function, with what becomes of them beyond the levels of columns.
+// Walking are the effects, of one function, with what becomes of them beyond the levels of columns where their order tells: where they are no less
+// probable so than if each had nothing to do with those beside it.
 func (s Set) Walking(columns []Levels) Set {
 	if s.Functions() > 1 {
 		return s
@@ -39,7 +40,7 @@ func (s Set) Walking(columns []Levels) Set {
 				continue
 			}
 			w := Walk{Axis: k, Levels: columns[at].Values}
-			if w.Rate = e.rate(&w); w.Rate > 0 {
+			if w.learn(e) {
 				c.Walks = append(c.Walks, w)
 			}
 		}
@@ -64,31 +65,45 @@ func (w *Walk) Check(g *Grouping) error {
 // stride is by how much the keys of cells differ that are beside each other along an axis.
 func (g *Grouping) stride(axis int) int { return int(cellsOf(g.Axes[axis+1:])) }
 
-// rate is what makes the effects most probable, of groups of levels beside each other: with steps d over g, and the drift integrated out, the
-// sum of d²/g less the square of the way over its length and a mean distance, over the number of steps.
-func (e *Effect) rate(w *Walk) float64 {
-	stride, sum, steps := e.stride(w.Axis), 0.0, 0
+// learn finds the rate that makes the effects most probable, of groups of levels beside each other, and tells whether they are as probable as independent
+// ones of any variance. With steps d over g, and the drift integrated out, n times the rate is the sum of d²/g less the square of the way over its
+// length and a mean distance; n times the variance of independent effects is the sum of squares about their mean.
+func (w *Walk) learn(e *Effect) (ordered bool) {
+	stride, moving, still, log := e.stride(w.Axis), 0.0, 0.0, 0.0
+	steps := 0
 	for g, key := range e.Keys() {
 		level := key/stride%e.Axes[w.Axis].Cells - 1
 		if level < 0 || level > 0 && e.of(key-stride, 0) >= 0 {
 			continue
 		}
-		at, from := g, w.Levels[level]
+		run, from := []int{g}, w.Levels[level]
 		for ; level+1 < len(w.Levels); level++ {
 			key += stride
 			next := e.of(key, 0)
 			if next < 0 {
 				break
 			}
-			sum += e.square(at, next) / (w.Levels[level+1] - w.Levels[level])
-			at = next
-			steps++
+			apart := w.Levels[level+1] - w.Levels[level]
+			moving += e.square(run[len(run)-1], next) / apart
+			log += math.Log(apart)
+			run = append(run, next)
 		}
-		if at != g {
-			sum -= e.square(g, at) / (w.Levels[level] - from + w.gap())
+		if len(run) == 1 {
+			continue
 		}
+		way := w.Levels[level] - from
+		moving -= e.square(g, run[len(run)-1]) / (way + w.gap())
+		log += math.Log1p(way/w.gap()) - math.Log(float64(len(run)))
+		for k, a := range run {
+			for _, b := range run[:k] {
+				still += e.square(a, b) / float64(len(run))
+			}
+		}
+		steps += len(run) - 1
 	}
-	return sum / float64(max(1, steps))
+	n := float64(max(1, steps))
+	w.Rate = moving / n
+	return steps > 0 && moving > 0 && n*math.Log(moving)+log <= n*math.Log(still)+1e-9*n
 }
 
 // square is the expected square of the difference of two effects.

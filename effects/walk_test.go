@@ -36,15 +36,8 @@ func walked(t *testing.T, years []float64, means [2][]float64, variance float64,
 	return Set{e}.Walking([]Levels{{0, years}})[0]
 }
 
-// Beyond the last year, and before the first, effects are those of a Brownian motion with a drift, by conditioning the Gaussian of all of them.
-func TestEffectsGoOnAsBrownianMotion(t *testing.T) {
-	years := []float64{-1, 0, 0.5, 1.5}
-	means := [2][]float64{{0.2, 0.5, 0.4, 1}, {0.3, -0.1, 0, -0.4}}
-	e := walked(t, years, means, 0)
-	if len(e.Walks) != 1 {
-		t.Fatalf("%+v", e.Walks)
-	}
-	rate := e.Walks[0].Rate
+// likeliest is the rate under which steps of four years are most probable, by the covariance that they and a drift have.
+func likeliest(t *testing.T, years []float64, means [2][]float64) float64 {
 	want := 0.0
 	for _, m := range means {
 		// The quadratic form of the steps with their covariance, by the identity and the drift.
@@ -65,6 +58,19 @@ func TestEffectsGoOnAsBrownianMotion(t *testing.T) {
 		}
 		want += mat.Dot(steps, &solved) / 6
 	}
+	return want
+}
+
+// Beyond the last year, and before the first, effects are those of a Brownian motion with a drift, by conditioning the Gaussian of all of them.
+func TestEffectsGoOnAsBrownianMotion(t *testing.T) {
+	years := []float64{-1, 0, 0.5, 1.5}
+	means := [2][]float64{{0.2, 0.5, 0.4, 1}, {0.3, -0.1, 0, -0.4}}
+	e := walked(t, years, means, 0)
+	if len(e.Walks) != 1 {
+		t.Fatalf("%+v", e.Walks)
+	}
+	rate := e.Walks[0].Rate
+	want := likeliest(t, years, means)
 	if math.Abs(rate-want) > 1e-12 {
 		t.Fatalf("rate %v, want %v", rate, want)
 	}
@@ -133,6 +139,9 @@ func TestEndsOfWalks(t *testing.T) {
 	}
 	if w := at(3, 1); w.Mean != 3 || !(w.Variance > 0.01+e.Walks[0].Rate) {
 		t.Errorf("of a group with one year %+v", w)
+	}
+	if zigzag := walked(t, []float64{0, 1, 2, 3}, [2][]float64{{0, 1, 0, 1}, {1, 0, 1, 0}}, 0); zigzag.Walks != nil {
+		t.Errorf("effects without an order have %+v", zigzag.Walks)
 	}
 	if _, ok := e.At([]float64{3, 7}, 0); ok {
 		t.Error("a category that is new has an effect")
@@ -214,7 +223,7 @@ func TestCostOfWalks(t *testing.T) {
 				}
 			}
 			t.Logf("%2d levels, %-11s %.1f %% (%.1f %%), %.1f %% (%.1f %%) in intervals", n, of, 100*cost[0], 100*cost[1], 100*inside[0], 100*inside[1])
-			if math.Abs(inside[0]-0.9) > 0.015 || of == "trend" && cost[0] > cost[1]/2 || cost[0] > cost[1]+0.035 {
+			if math.Abs(inside[0]-0.9) > 0.02 || of == "trend" && cost[0] > cost[1]/2 || cost[0] > cost[1]+0.035 {
 				t.Errorf("%d levels, %s: cost %v, coverage %v", n, of, cost, inside)
 			}
 		}
