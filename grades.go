@@ -33,6 +33,9 @@ func (p *Problem) mayBeGrades(o *Options) bool {
 		p.opt.Likelihood.Name == "probit" && !o.Fixed
 }
 
+// GradesCheck is that of the finding which says whether outcomes are taken as grades or as categories.
+const GradesCheck = "grades"
+
 // gradesFound is by how many nats a row grades predict rows better than categories; nil where rows are too few to tell.
 type gradesFound struct {
 	compare.Estimate
@@ -43,15 +46,15 @@ func (g *gradesFound) better() bool { return g != nil && g.Mean > gradeErrors*g.
 
 // say says what was taken, by how much, and how to have the other.
 func (g *gradesFound) say(t recipe.Target) table.Finding {
-	f := table.Finding{Check: "grades", Severity: table.Note, Column: t.Column, Ways: []table.Way{{Option: table.WayOutcome, Value: "ordered", Meaning: "as grades"}}}
+	f := table.Finding{Check: GradesCheck, Severity: table.Note, Column: t.Column, Ways: []table.Way{{Option: table.WayOutcome, Value: "ordered", Meaning: "as grades"}}}
 	order := strings.Join(t.Outcomes, " < ")
 	if g == nil {
-		f.Text = fmt.Sprintf("the outcome is fitted as categories: rows are too few to compare them with grades, %s", order)
+		f.Text = fmt.Sprintf("the outcome is fitted as categories: too few rows of each outcome can be compared with grades, %s", order)
 		return f
 	}
-	rows := table.Plural(g.fitted, "row") + " left out in turn"
+	rows := "fitted to " + table.Plural(g.fitted, "row") + ", each left out in turn"
 	if g.others > 0 {
-		rows += fmt.Sprintf(" and %d others", g.others)
+		rows += fmt.Sprintf(", and compared on %d others too", g.others)
 	}
 	by := fmt.Sprintf("by %.3f ± %.3f nats a row (%s)", max(g.Mean, -g.Mean), g.StdErr, rows)
 	switch {

@@ -37,9 +37,12 @@ func (e *Effect) At(row []float64, function int) (Moment, bool) {
 	if g < 0 {
 		return Moment{0, e.Variance}, false
 	}
-	w := e.Of(function)[g]
+	known := e.Of(function)[g]
+	w := known
 	for k := range e.Walks {
-		w = e.Walks[k].on(e, row, w)
+		on := e.Walks[k].on(e, row, known)
+		w.Mean += on.Mean
+		w.Variance += on.Variance
 	}
 	return w, true
 }

@@ -51,11 +51,15 @@ func (s Set) Walking(columns []Levels) Set {
 
 // Check refuses a walk that is none of the family.
 func (w *Walk) Check(g *Grouping) error {
-	if w.Axis < 0 || w.Axis >= len(g.Axes) || g.Rows != nil || len(w.Levels) < 2 || g.Axes[w.Axis].Cells != len(w.Levels)+1 || !(w.Rate > 0) || math.IsInf(w.Rate, 0) {
+	if w.Axis < 0 || w.Axis >= len(g.Axes) || g.Rows != nil || len(w.Levels) < 2 || !(w.Rate > 0) || math.IsInf(w.Rate, 0) {
+		return ErrWalk
+	}
+	cuts := g.Axes[w.Axis].Cuts
+	if len(cuts) != len(w.Levels)-1 {
 		return ErrWalk
 	}
 	for k, v := range w.Levels[1:] {
-		if !(v > w.Levels[k]) || math.IsInf(v-w.Levels[k], 0) {
+		if from := w.Levels[k]; !(from < cuts[k] && cuts[k] <= v) || math.IsInf(v-from, 0) {
 			return ErrWalk
 		}
 	}
@@ -126,9 +130,9 @@ func (e *Effect) apart(g int) float64 {
 	return e.Moments[g].Variance
 }
 
-// on is the effect of a row given that of its group, at the end of the levels that is nearer: the drift is that from the first
+// on is what a row adds to the effect of its group, which is at the end of the levels that is nearer: the drift is that from the first
 // group along the axis, at the other end as a rule. No effect goes farther beyond the levels than they reach.
-func (w *Walk) on(e *Effect, row []float64, at Moment) Moment {
+func (w *Walk) on(e *Effect, row []float64, known Moment) (more Moment) {
 	last := len(w.Levels) - 1
 	from, to, step := 0, last, 1
 	x := row[e.Axes[w.Axis].Column]
@@ -138,7 +142,7 @@ func (w *Walk) on(e *Effect, row []float64, at Moment) Moment {
 		far = w.Levels[0] - x
 	}
 	if !(far > 0) {
-		return at
+		return Moment{}
 	}
 	far = min(far, w.Levels[last]-w.Levels[0])
 	key, stride := e.key(row), e.stride(w.Axis)
@@ -150,11 +154,11 @@ func (w *Walk) on(e *Effect, row []float64, at Moment) Moment {
 	}
 	rest := far / (back + w.gap()) // by which the drift counts, given what is known of it
 	if back > 0 {
-		at.Mean += rest * (at.Mean - e.Moments[first].Mean)
-		at.Variance += rest*(2+rest)*e.apart(e.of(key, 0)) + rest*rest*e.apart(first)
+		more.Mean = rest * (known.Mean - e.Moments[first].Mean)
+		more.Variance = rest*(2+rest)*e.apart(e.of(key, 0)) + rest*rest*e.apart(first)
 	}
-	at.Variance += w.Rate * far * (1 + rest)
-	return at
+	more.Variance += w.Rate * far * (1 + rest)
+	return more
 }
 
 // within are the walks of the effects whose levels reach as far as the rows of a table do: rows beyond are learnt from as those of the last level,

@@ -229,3 +229,31 @@ func TestCostOfWalks(t *testing.T) {
 		}
 	}
 }
+
+// Beyond the values of two columns each adds what it adds alone, in any order.
+func TestWalksAdd(t *testing.T) {
+	levels := []float64{0, 1, 2, 3}
+	axis := func(column int) *Axis { return &Axis{Column: column, Cells: 5, Cuts: []float64{0.5, 1.5, 2.5}} }
+	var keys []int
+	var moments []Moment
+	for i := range 4 {
+		for j := range 4 {
+			keys = append(keys, (1+i)*5+1+j)
+			moments = append(moments, Moment{float64(i) + 10*float64(j), 0.01})
+		}
+	}
+	g, err := NewGrouping(NewFamily(Part{0, 16}, Part{1, 16}), []*Axis{axis(0), axis(1)}, keys, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := Set{{Grouping: g, Variance: 100, Moments: moments}}.Walking([]Levels{{0, levels}, {1, levels}})[0]
+	at := func(x ...float64) Moment {
+		m, _ := e.At(x, 0)
+		return m
+	}
+	end, both := at(3, 3), at(5, 5)
+	mean, variance := at(5, 3).Mean+at(3, 5).Mean-end.Mean, at(5, 3).Variance+at(3, 5).Variance-end.Variance
+	if len(e.Walks) != 2 || math.Abs(both.Mean-mean) > 1e-12*mean || math.Abs(both.Variance-variance) > 1e-12*variance || !(mean > 49) {
+		t.Errorf("%d walks, beyond both %v, want %v and %v", len(e.Walks), both, mean, variance)
+	}
+}

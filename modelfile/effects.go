@@ -279,7 +279,8 @@ func (r *Reader) family(name string, s Effects, functions, points int) (*effects
 	}
 	e := &effects.Effect{Grouping: g, Variance: s.Variance, Share: s.Share, Moments: moments, Walks: s.Walks}
 	for k := range e.Walks {
-		if err := e.Walks[k].Check(g); err != nil || functions > 1 {
+		twice := slices.ContainsFunc(e.Walks[:k], func(w effects.Walk) bool { return w.Axis == e.Walks[k].Axis })
+		if err := e.Walks[k].Check(g); err != nil || twice || functions > 1 {
 			return nil, fmt.Errorf("%s: %w", s.Term, effects.ErrWalk)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/gauss"
@@ -190,6 +191,15 @@ func (m *Model) updateInducing(ctx context.Context, p *Problem, c *lossep.Change
 	next.summary.status(found.Status)
 	next.summary.Objective = next.summary.LogEvidence
 	next.summary.Effects = modelfile.Updated(m.summary.Effects, found.Process.Effects())
+	var ended []string
+	for k, e := range next.summary.Effects {
+		if len(e.Walks) < len(m.summary.Effects[k].Walks) {
+			ended = append(ended, e.Term)
+		}
+	}
+	if ended != nil {
+		next.summary.Status += fmt.Sprintf("; new rows lie beyond the values that %s had, whose trend does not go on any more: have the kernel searched for again (refit kernel)", strings.Join(ended, " and "))
+	}
 	return &next, next.checkPredictions()
 }
 

@@ -204,6 +204,11 @@ const (
 // Findings are several of them.
 type Findings []Finding
 
+// Of tells whether there are findings of a check.
+func (f Findings) Of(check string) bool {
+	return slices.ContainsFunc(f, func(of Finding) bool { return of.Check == check })
+}
+
 // Texts are the sentences.
 func (f Findings) Texts() (texts []string) {
 	for i := range f {

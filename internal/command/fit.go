@@ -205,7 +205,7 @@ func prepareFit(c *cobra.Command, request *service.Fit, rows *pastCases, utility
 	p, err := lossep.PrepareSettled(c.Context(), t, o)
 	if err == nil && o.Utility == nil {
 		tellNoCosts(c, p)
-		if reason != "" && !p.Recipe.Target.Ordered {
+		if reason != "" && !p.Recipe.Target.Ordered && !p.Findings.Of(lossep.GradesCheck) {
 			fmt.Fprintln(c.ErrOrStderr(), "the outcome is fitted as categories, "+service.Naming(service.Flags).In(reason))
 		}
 	}

@@ -394,7 +394,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
             text = f"{search['stop']} ({search['evaluations']}); a simpler kernel, or one with values to start from, may do"
             warnings.warn(f"the search for hyperparameters did not converge: {text}", ConvergenceWarning, stacklevel=3)
         for note in self.notes_:
-            if not note.startswith("the outcome is fitted as categories"):  # as any other
+            if not note.startswith("the outcome is fitted as"):  # a choice, not a defect
                 warnings.warn(note, DataWarning, stacklevel=3)
         for column in self.model_.description.get("dropped") or ():
             if column["reason"].startswith("identifier"):

@@ -62,8 +62,11 @@ class Model:
     def ask(
         self, do: str, header: dict[str, Any], tensors: Sequence[tuple[str, Array]] = (), progress: Progress | None = None
     ) -> tuple[Reply, _worker.Worker]:
-        """Asks the worker about this model."""
-        for last in (False, False, True):
+        """Asks the worker about this model.
+
+        Where memory is short others make the worker forget a model before it was asked about once.
+        """
+        for last in (*9 * [False], True):
             worker = _worker.worker()
             handle = self._handle(worker)
             try:

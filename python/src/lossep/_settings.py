@@ -32,7 +32,7 @@ _SAME = (
 
 def fit_options(estimator: Any) -> dict[str, Any]:
     """The parameters that are given, of those that an estimator has."""
-    options: dict[str, Any] = dict(estimator.options or {})
+    options: dict[str, Any] = {}
     for name in _SAME:
         if hasattr(estimator, name):
             options[name.replace("_", "-")] = getattr(estimator, name)
@@ -50,6 +50,7 @@ def fit_options(estimator: Any) -> dict[str, Any]:
         random = estimator.random_state
         seed = int(random) if isinstance(random, (int, np.integer)) else check_random_state(random).randint(1, 2**31)
         options["seed"] = str(seed)
+    options = {**(estimator.options or {}), **{name: value for name, value in options.items() if value is not None}}
     for name, value in options.items():
         if isinstance(value, str) and value == "":
             raise ValueError(f"{name.replace('-', '_')}: the text is empty; give None for what is usual")
