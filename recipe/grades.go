@@ -33,6 +33,7 @@ var scales = sync.OnceValue(func() (all []map[string]int) {
 		"cold < cool < mild < warm < hot",
 		"slow < medium / moderate < fast",
 		"short < medium < long",
+		"too little / too few < about right / just right < too much / too many",
 	} {
 		places := make(map[string]int)
 		for k, place := range strings.Split(line, " < ") {

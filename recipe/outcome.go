@@ -241,6 +241,10 @@ func (l *Learned) learnNumber(t *table.Table, o *Options, roles *roles) (err err
 // Numbers are the outcomes of the rows of a table, where those are numbers.
 func (r *Recipe) Numbers(t *table.Table) ([]float64, error) {
 	values, err := t.Floats(r.Target.Column, r.Missing...)
+	if at, ok := err.(*table.Error); ok && errors.Is(err, expr.ErrMissing) {
+		at.Msg, at.Fix = "the outcome is missing", "fill it in, or leave the rows without an outcome out"
+		return nil, at
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the outcome: %w", err)
 	}
