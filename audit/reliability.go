@@ -3,10 +3,11 @@ package audit
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/internal/tasks"
-	"gonum.org/v1/gonum/floats"
 )
 
 // Quality is how good probabilities are, whatever is decided by them.
