@@ -189,20 +189,11 @@ func (o *Options) counting(all *table.Table) (some *table.Table, notes []string)
 }
 
 // name reads the column of identifiers, as they stand there.
-func (a *Audit) name() error {
-	column := a.opt.Fit.Data.ID
-	if column == "" {
-		return nil
+func (a *Audit) name() (err error) {
+	if column := a.opt.Fit.Data.ID; column != "" {
+		a.idColumn, a.ids, err = a.subject.Spelled(column)
 	}
-	j, err := a.subject.Column(column)
-	if err != nil {
-		return err
-	}
-	a.idColumn = a.subject.Columns()[j]
-	for i := range a.len() {
-		a.ids = append(a.ids, a.subject.Row(i)[j])
-	}
-	return nil
+	return err
 }
 
 // id is what the table calls a row of the subject; empty if it has no column for that.

@@ -41,9 +41,12 @@ type Auditing struct {
 	options lossep.Options
 	table   *table.Table // what is learned from
 	subject *table.Table // what is decided
+	ids     []string     // of every row of the subject, by the column idColumn; nil if none has them
 	whole   *Problem
 	splits  []compare.Split // of which the only one has every row in both where there is a test set
 	limits  *decision.Capacities
+
+	idColumn string
 }
 
 // auditing gathers the cases of the folds.
@@ -108,13 +111,23 @@ func NewAudit(t *table.Table, o lossep.Options, costs *decision.NumberCosts, a A
 	if a.Test != nil {
 		run.subject = a.Test.Counting(o.WeightsColumn())
 		run.splits = []compare.Split{{Train: indices.Of(t.Len()), Test: indices.Of(run.subject.Len())}}
-		return run, nil
+		return run, run.name()
 	}
 	if a.Folds > t.Len() {
 		return nil, inputf("folds", "%d are more than the %d rows", a.Folds, t.Len())
 	}
-	run.splits, err = a.splits(t, o)
-	return run, err
+	if run.splits, err = a.splits(t, o); err != nil {
+		return nil, err
+	}
+	return run, run.name()
+}
+
+// name reads the column of identifiers, as they stand there.
+func (a *Auditing) name() (err error) {
+	if column := a.options.Data.ID; column != "" {
+		a.idColumn, a.ids, err = a.subject.Spelled(column)
+	}
+	return err
 }
 
 // Problem is what models are fitted to, by all rows that are learned from.
@@ -209,7 +222,7 @@ func (a *Auditing) Summarise(folds []*Fold) (*Audit, error) {
 		}
 	}
 	whole := a.whole
-	out := &Audit{Outcome: whole.Recipe.Target.Column, Costs: whole.Costs.String(), Seed: a.options.Seed, Currency: a.opt.Currency, Groups: a.options.Data.Groups, Time: a.opt.Time, Recipe: whole.Recipe.Describe(), Notes: slices.Concat(whole.Notes, run.notes), Leaks: whole.Leaks, Findings: whole.Findings, Choices: whole.Costs.Actions().Choices}
+	out := &Audit{Outcome: whole.Recipe.Target.Column, Costs: whole.Costs.String(), Seed: a.options.Seed, Currency: a.opt.Currency, ID: a.idColumn, Groups: a.options.Data.Groups, Time: a.opt.Time, Recipe: whole.Recipe.Describe(), Notes: slices.Concat(whole.Notes, run.notes), Leaks: whole.Leaks, Findings: whole.Findings, Choices: whole.Costs.Actions().Choices}
 	if a.opt.Test != nil {
 		out.Test = a.opt.Test.Name()
 	} else {
@@ -220,7 +233,13 @@ func (a *Auditing) Summarise(folds []*Fold) (*Audit, error) {
 
 // add gathers the cases of a fold.
 func (a *auditing) add(f *Fold) error {
-	a.models, a.cases, a.weights = append(a.models, f.Model), append(a.cases, f.Cases...), append(a.weights, f.Weights...)
+	a.models, a.weights = append(a.models, f.Model), append(a.weights, f.Weights...)
+	for k, c := range f.Cases {
+		if a.ids != nil {
+			c.ID = a.ids[f.Rows[k]]
+		}
+		a.cases = append(a.cases, c)
+	}
 	for _, g := range f.Groups {
 		if _, seen := a.named[g]; !seen {
 			a.named[g] = len(a.named)

@@ -24,6 +24,7 @@ type Audit struct {
 	Costs       string `json:"costs"`
 	Seed        uint64 `json:"seed"`
 	Currency    string `json:"currency,omitempty"`
+	ID          string `json:"id,omitempty"` // the column that names cases, if there is one
 	// Methods are all ways to choose actions, the model first.
 	Methods []Audited     `json:"methods"`
 	Yearly  *audit.Yearly `json:"yearly,omitempty"`
@@ -134,6 +135,7 @@ type Ratio struct {
 // CostCase is what was decided in a case. Low and High bound a 90 % interval of its outcome.
 type CostCase struct {
 	Line     int     `json:"line"`
+	ID       string  `json:"id,omitempty"` // of the column of identifiers, if there is one
 	Outcome  float64 `json:"outcome"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`

@@ -268,13 +268,21 @@ func (r *NumberAudit) limitedText() string {
 
 // writeDecisions writes every case with all its actions.
 func (r *NumberAudit) writeDecisions(w io.Writer) error {
-	head := []string{"line", "outcome", "low", "high", "expected_cost", "cost"}
+	head := []string{"line"}
+	if r.ID != "" {
+		head = append(head, r.ID)
+	}
+	head = append(head, "outcome", "low", "high", "expected_cost", "cost")
 	for _, m := range r.Methods {
 		head = append(head, "action: "+m.Name)
 	}
 	rows := [][]string{head}
 	for i, c := range r.Decisions {
-		row := []string{strconv.Itoa(c.Line), exactly(c.Outcome), exactly(c.Low), exactly(c.High), exactly(c.Expected), exactly(c.Cost)}
+		row := []string{strconv.Itoa(c.Line)}
+		if r.ID != "" {
+			row = append(row, c.ID)
+		}
+		row = append(row, exactly(c.Outcome), exactly(c.Low), exactly(c.High), exactly(c.Expected), exactly(c.Cost))
 		for _, actions := range r.Actions {
 			row = append(row, r.action(actions[i], exactly))
 		}

@@ -231,9 +231,13 @@ func (r *NumberAudit) ratioTable() *Table {
 
 // worstTable is so many of the cases that cost most.
 func (r *NumberAudit) worstTable(most int) *Table {
-	t := newTable("The cases that cost most", "line", "outcome", "predicted (90 % interval)", "action", "expected cost", "cost")
+	t := newTable("The cases that cost most", cmp.Or(r.ID, "line"), "outcome", "predicted (90 % interval)", "action", "expected cost", "cost")
 	for _, c := range r.Worst[:min(most, len(r.Worst))] {
-		t.AddRow(strconv.Itoa(c.Line), Number(c.Outcome), Number(c.Low)+" to "+Number(c.High), r.action(c.Action, Number), Number(c.Expected), Number(c.Cost))
+		name := c.ID
+		if r.ID == "" {
+			name = strconv.Itoa(c.Line)
+		}
+		t.AddRow(name, Number(c.Outcome), Number(c.Low)+" to "+Number(c.High), r.action(c.Action, Number), Number(c.Expected), Number(c.Cost))
 	}
 	return t
 }

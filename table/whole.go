@@ -19,6 +19,19 @@ func (t *Table) Texts(ref string) ([]string, error) {
 	return texts, nil
 }
 
+// Spelled returns a column, found as by Column, as Row has its cells, and its name.
+func (t *Table) Spelled(ref string) (name string, cells []string, err error) {
+	j, err := t.findRead(ref)
+	if err != nil {
+		return "", nil, err
+	}
+	cells = make([]string, t.n)
+	for i := range cells {
+		cells[i] = t.cells[j].Text(t.At(i, j))
+	}
+	return t.columns[j], cells, nil
+}
+
 // Groups is Texts of a column that says which rows belong together. Cells that are missing, by the
 // usual spellings and those that are given, are refused: nothing says that such rows are one group.
 func (t *Table) Groups(ref string, missing ...string) ([]string, error) {
