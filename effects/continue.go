@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/lossep/lossep/internal/finite"
 )
 
 // Continue is a fit of further rows to effects. What the rows before told of a group stays as a Gaussian:
@@ -133,7 +135,16 @@ func (f *Fit) Restore(ctx context.Context, all []Learnt) error {
 		if n, err := binary.Decode(one.Moments, binary.LittleEndian, m.Moments); err != nil || n != len(one.Moments) {
 			return fmt.Errorf("%w: what was kept is not of these rows", ErrFamily)
 		}
-		m.fresh = one.Fresh
+		if m.fresh = one.Fresh; !m.proper() {
+			return fmt.Errorf("%w: what was kept has no finite moments", ErrFamily)
+		}
 	}
 	return nil
+}
+
+// proper tells whether variances are positive, and all moments finite; of a fresh family there are none yet.
+func (m *member) proper() bool {
+	return m.Variance > 0 && finite.All(m.Variance) && !slices.ContainsFunc(m.Moments, func(w Moment) bool {
+		return !finite.All(w.Mean, w.Variance) || !(w.Variance > 0) && !(m.fresh && w == Moment{})
+	})
 }

@@ -264,6 +264,8 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 	var s shapes
 	if known, err := kept.Before(&s); err != nil {
 		return nil, err
+	} else if known && !s.of(p) {
+		return nil, lossep.ErrCheckpoint
 	} else if !known {
 		if s.Best, s.Tried, err = p.shape(ctx); err != nil {
 			return nil, err
@@ -276,6 +278,17 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 type shapes struct {
 	Best  Shape   `json:"best"`
 	Tried []Shape `json:"tried"`
+}
+
+// of tells whether shapes are some that a fit of the problem tries.
+func (s *shapes) of(p *Problem) bool {
+	if p.known != nil {
+		return s.Best == p.knownShape() && len(s.Tried) == 0
+	}
+	all := p.transforms()
+	return slices.Contains(s.Tried, s.Best) && !slices.ContainsFunc(s.Tried, func(one Shape) bool {
+		return !slices.Contains(all, one.Transform) || one.Noise == knownName || one.family() == nil || one.Rows < 1 || one.Rows > p.Len()
+	})
 }
 
 // fingerprint tells apart all that leads to another fit.

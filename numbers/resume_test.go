@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/internal/sealed"
 	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -116,5 +117,69 @@ func TestInterruptedFit(t *testing.T) {
 		if _, err := p.Fit(ctx); !errors.Is(err, context.Canceled) || kept.refused != 1 {
 			t.Errorf("%s: refused %d times, %v", name, kept.refused, err)
 		}
+	}
+}
+
+// A checkpoint that no fit has kept is refused, whatever is in it, as one that is damaged.
+func TestCheckpointsOfNoFit(t *testing.T) {
+	data := sales(t, 150, func(f float64, rng *rand.Rand) float64 { return math.Floor(math.Exp(f) * 2 * rng.ExpFloat64()) })
+	kept := new(checkpoints)
+	fit := func() error {
+		o := lossep.Options{Data: recipe.Options{Target: "sold", Count: true}, Kernel: "matern32 + constant + effects(shop, day)", Inducing: 8, Seed: 1, Checkpoints: kept}
+		p, err := numbers.Prepare(data, o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Fit(t.Context())
+		return err
+	}
+	if err := fit(); err != nil || len(kept.states) != 1 {
+		t.Fatalf("%v, %d checkpoints", err, len(kept.states))
+	}
+	state := kept.states[0]
+	type object = map[string]any
+	in := func(from object, path ...string) object {
+		for _, name := range path {
+			from = from[name].(object)
+		}
+		return from
+	}
+	beside := func(c object) object { return in(c, "search", "beside") }
+	first := func(c object) object { return beside(c)["families"].([]any)[0].(object) }
+	for name, change := range map[string]func(c object){
+		"nothing before":         func(c object) { delete(c, "before") },
+		"an empty shape":         func(c object) { c["before"] = object{} },
+		"no shapes tried":        func(c object) { delete(in(c, "before"), "tried") },
+		"another transformation": func(c object) { in(c, "before", "best", "transform")["name"] = "log" },
+		"noise that is known":    func(c object) { in(c, "before", "best")["noise"] = "known" },
+		"another mean":           func(c object) { in(c, "before", "best", "transform")["mean"] = 1e300 },
+		"no families":            func(c object) { beside(c)["families"] = []any{} },
+		"an empty family":        func(c object) { beside(c)["families"] = []any{object{}} },
+		"a variance below zero":  func(c object) { first(c)["variance"] = -1 },
+		"moments missing":        func(c object) { first(c)["moments"] = "" },
+		"moments of nothing": func(c object) {
+			first(c)["moments"], first(c)["fresh"] = strings.Repeat("A", len(first(c)["moments"].(string))), false
+		},
+		"moments that are none":   func(c object) { first(c)["moments"] = strings.Repeat("/", len(first(c)["moments"].(string))) },
+		"a column that is absent": func(c object) { first(c)["family"].([]any)[0].(object)["Column"] = 99 },
+		"no noise":                func(c object) { beside(c)["tuned"] = []any{} },
+	} {
+		c := make(object)
+		if err := sealed.Unmarshal(state, &c); err != nil {
+			t.Fatal(err)
+		}
+		change(c)
+		changed, err := sealed.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept.states = [][]byte{changed}
+		if err := fit(); !errors.Is(err, lossep.ErrCheckpoint) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	kept.states = [][]byte{state}
+	if err := fit(); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -11,6 +12,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/sealed"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/pass"
 )
@@ -149,7 +151,11 @@ func (b *both) families(ctx context.Context) error {
 	if s := b.opt.Search; s != nil && s.Resume != nil {
 		b.fit.Dropped = s.Resume.Beside.Dropped
 		b.tune(b.fit.Logs)
-		return b.fit.Restore(ctx, s.Resume.Beside.Families)
+		err := b.fit.Restore(ctx, s.Resume.Beside.Families)
+		if errors.Is(err, effects.ErrFamily) {
+			err = sealed.ErrDamaged
+		}
+		return err
 	}
 	if err := b.moments(ctx, b.induced.Engine); err != nil {
 		return err
