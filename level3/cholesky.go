@@ -3,8 +3,10 @@ package level3
 import "sync"
 
 const (
-	factorBlock = 192 // rows of a Cholesky factor found at a time
-	factorTask  = 96  // rows and columns of what is left in a task
+	factorBlock      = 192 // rows of a Cholesky factor found at a time
+	smallFactorBlock = 96  // of a small one, in which the blocks on the diagonal are what is waited for
+	smallFactorOrder = 900
+	factorTask       = 96 // rows and columns of what is left in a task
 )
 
 // factoring is a Cholesky factorisation under way. It is kept in a pool with its
@@ -22,6 +24,7 @@ type factoring struct {
 	panels         // of the block on the diagonal
 	update product // of what is below and to the right of it
 	u      view
+	block  int // rows found at a time
 	rows   int // of the last block on the diagonal that was factored
 	known  int // rows of U that are known there
 	base   int // rows above what is updated
@@ -42,7 +45,10 @@ var factoringPool = sync.Pool{New: func() any {
 func (s *session) cholesky(u view) bool {
 	f := factoringPool.Get().(*factoring)
 	p := &f.update
-	f.session, f.u, f.known, f.base = s, u, 0, 0
+	f.session, f.u, f.block, f.known, f.base = s, u, factorBlock, 0, 0
+	if u.rows <= smallFactorOrder {
+		f.block = smallFactorBlock
+	}
 	p.session, p.alpha, p.accumulate, p.symmetric, p.widthA = s, -1, true, true, s.nr
 	p.edge = grown(p.edge, s.workers*s.mr*s.nr)
 	f.factorNext()
@@ -57,7 +63,7 @@ func (s *session) cholesky(u view) bool {
 
 // factorNext factors the next block on the diagonal.
 func (f *factoring) factorNext() {
-	f.rows = min(factorBlock, f.u.rows-f.known)
+	f.rows = min(f.block, f.u.rows-f.known)
 	f.ok = f.smallCholesky(f.u.block(f.known, f.known, f.rows, f.rows))
 	f.known += f.rows
 }
@@ -69,7 +75,7 @@ func (f *factoring) step() {
 	rest, across := f.u.rows-f.base, f.u.cols-f.base
 	p := &f.update
 	p.p1, p.i1, p.j1 = f.rows, rest, across
-	p.packedB = grown(p.packedB, roundUp(across, f.nr)*factorBlock)
+	p.packedB = grown(p.packedB, roundUp(across, f.nr)*f.block)
 	f.run(flops(1, f.rows, f.rows, across), ceilDiv(across, f.nr), f.solveBody)
 	// Kernels write rows: of the lower triangle, where those are contiguous.
 	p.c, p.region = f.u.block(f.base, f.base, rest, across), upper
@@ -77,7 +83,7 @@ func (f *factoring) step() {
 		p.c, p.region = p.c.t(), lower
 		p.i1, p.j1 = across, rest
 	}
-	f.run(flops(1, rest, rest, factorBlock), ceilDiv(p.i1, factorTask)*ceilDiv(p.j1, factorTask), f.updateBody)
+	f.run(flops(1, rest, rest, f.block), ceilDiv(p.i1, factorTask)*ceilDiv(p.j1, factorTask), f.updateBody)
 }
 
 // solveTask finds a panel of columns of U.
@@ -86,7 +92,7 @@ func (f *factoring) solveTask(_, task int) {
 	width := min(f.nr, f.u.cols-f.base-j)
 	b := f.u.block(f.base-f.rows, f.base+j, f.rows, width)
 	blocks := ceilDiv(f.rows, f.mr)
-	panel := f.update.packedB[j*factorBlock:][:blocks*f.mr*f.nr]
+	panel := f.update.packedB[j*f.block:][:blocks*f.mr*f.nr]
 	f.pack(panel, f.nr, b)
 	clear(panel[f.rows*f.nr:])
 	for q := range blocks {
@@ -100,14 +106,14 @@ func (f *factoring) solveTask(_, task int) {
 func (f *factoring) updateTask(worker, task int) {
 	p := &f.update
 	if task == 0 {
-		p.rectangle(worker, 0, min(factorBlock, p.i1), 0, min(factorBlock, p.j1))
+		p.rectangle(worker, 0, min(f.block, p.i1), 0, min(f.block, p.j1))
 		f.factorNext()
 		return
 	}
 	across := ceilDiv(p.j1, factorTask)
 	i, j := task/across*factorTask, task%across*factorTask
 	iEnd, jEnd := min(i+factorTask, p.i1), min(j+factorTask, p.j1)
-	if iEnd > factorBlock || jEnd > factorBlock {
+	if iEnd > f.block || jEnd > f.block {
 		p.rectangle(worker, i, iEnd, j, jEnd)
 	}
 }

@@ -25,7 +25,8 @@
 // panels, 8 (or 4) rows of A and 24 (or 12) columns of B wide. Packing takes time
 // proportional to n² and multiplying to n³; transposes, reversals and diagonal factors
 // are dealt with while packing, and cost the kernels nothing. A symmetric product packs
-// its matrix once, in panels that serve as both operands.
+// its matrix once, in panels that serve as both operands; one of few columns and many
+// rows has few tiles, so that its depth is shared out, in slices that are added up.
 //
 // Panels are 384 deep. A task multiplies 192 rows of A, 590 kB in the second-level
 // cache (1 to 2 MB where AVX-512 is found), with one panel of B after another: 74 kB
@@ -45,7 +46,8 @@
 // What is larger is halved, and what is beside the halves is a product. Upper triangles,
 // transposes and sides are views of the one case lower-left-forward.
 //
-// Cholesky factors are found 192 rows at a time. Those beside a block on the diagonal
+// Cholesky factors are found 192 rows at a time, and 96 up to an order of 900: as fast on one core, while more
+// cores wait half as long for the blocks on the diagonal. Those beside a block on the diagonal
 // are solved for in panels that then are the operands, packed already, of the product
 // that updates the rest; the block itself is factored by one more kernel that ends in
 // an elimination, by one core while the others still update.

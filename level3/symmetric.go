@@ -73,11 +73,16 @@ func (impl Implementation) symmetric(ul blas.Uplo, alpha float64, x view, from [
 		symmetricByRows(r, alpha, x, st, d, c)
 		return
 	}
+	s := impl.ks.begin(flops(1, n, n, k))
+	defer s.end()
+	if each := sliceRows(n, k); each < k {
+		c.scale(beta, r)
+		s.multiplyDeep(alpha, x.t(), st, d, c, r, each)
+		return
+	}
 	if beta != 0 {
 		c.scale(beta, r)
 	}
-	s := impl.ks.begin(flops(1, n, n, k))
-	defer s.end()
 	s.multiplySymmetric(alpha, x.t(), st, d, c, r, beta != 0)
 }
 
