@@ -47,7 +47,7 @@ func NewRoot(k *mat.SymDense) (*Root, error) {
 			return nil, &CovarianceError{i, i, fmt.Sprintf("the variance is %v", d)}
 		}
 		for j := i; j < n; j++ {
-			if c := raw.Data[i*raw.Stride+j]; math.IsNaN(c) || math.IsInf(c, 0) {
+			if c := raw.Data[i*raw.Stride+j]; c-c != 0 { // not a number, or infinite
 				return nil, &CovarianceError{i, j, fmt.Sprintf("it is %v; look for inputs that are not finite or a kernel that overflows", c)}
 			}
 		}
@@ -119,6 +119,13 @@ func (r *Root) Whiten(rows blas64.General) {
 func (r *Root) Pull(rows blas64.General) {
 	u := r.upper.RawTriangular()
 	kernels.Dtrsm(blas.Right, u.Uplo, trans, u.Diag, rows.Rows, rows.Cols, 1, u.Data, u.Stride, rows.Data, rows.Stride)
+}
+
+// PullBoth replaces a symmetric matrix S by U⁻¹SU⁻ᵀ.
+func (r *Root) PullBoth(s blas64.General) {
+	r.Pull(s)
+	u := r.upper.RawTriangular()
+	kernels.Dtrsm(blas.Left, u.Uplo, noTrans, u.Diag, s.Rows, s.Cols, 1, u.Data, u.Stride, s.Data, s.Stride)
 }
 
 // Project makes the views of further elements, given their covariances with the

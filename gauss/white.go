@@ -111,12 +111,8 @@ func lengthOf(y blas64.General, g []float64) float64 {
 
 // whitenForm writes U⁻ᵀPU⁻¹ into y.
 func (g *Gaussian) whitenForm(y blas64.General, s *mat.SymDense) {
-	m, p, u := g.Dim(), s.RawSymmetric(), g.factor
-	for i := range m {
-		for j := range m {
-			y.Data[i*y.Stride+j] = p.Data[min(i, j)*p.Stride+max(i, j)]
-		}
-	}
+	m, u := g.Dim(), g.factor
+	g.copying.whole(y, s.RawSymmetric())
 	kernels.Dtrsm(blas.Left, u.Uplo, trans, u.Diag, m, m, 1, u.Data, u.Stride, y.Data, y.Stride)
 	kernels.Dtrsm(blas.Right, u.Uplo, noTrans, u.Diag, m, m, 1, u.Data, u.Stride, y.Data, y.Stride)
 }

@@ -172,10 +172,10 @@ func reshape(d *mat.Dense, n, m int) *mat.Dense {
 // passing is the work, in operations, that reading or writing a number stands for.
 const passing = 20
 
-// copying copies the upper triangle of a symmetric matrix.
+// copying copies the upper triangle of a symmetric matrix, or all of it.
 type copying struct {
-	to, from blas64.Symmetric
-	body     func(task int)
+	to, from         blas64.Symmetric
+	body, mirrorBody func(task int)
 }
 
 // overRows calls body for rows of an upper triangle of n rows, on all processors where it is large.
@@ -200,5 +200,29 @@ func (c *copying) task(task int) {
 	n := c.to.N
 	for i := task * rowGroup; i < min((task+1)*rowGroup, n); i++ {
 		copy(c.to.Data[i*c.to.Stride+i:i*c.to.Stride+n], c.from.Data[i*c.from.Stride+i:i*c.from.Stride+n])
+	}
+}
+
+// whole writes a symmetric matrix with both of its triangles.
+func (c *copying) whole(to blas64.General, from blas64.Symmetric) {
+	if c.mirrorBody == nil {
+		c.mirrorBody = c.mirrorTask
+	}
+	c.run(blas64.Symmetric{N: to.Rows, Stride: to.Stride, Data: to.Data}, from)
+	c.to, c.from = blas64.Symmetric{N: to.Rows, Stride: to.Stride, Data: to.Data}, from
+	level3.Share(passing*float64(to.Rows*to.Rows), (to.Rows+rowGroup-1)/rowGroup, c.mirrorBody)
+	c.to, c.from = blas64.Symmetric{}, blas64.Symmetric{}
+}
+
+// mirrorTask writes some rows below the diagonal, in squares, so that what is near in memory is read and written together.
+func (c *copying) mirrorTask(task int) {
+	first, end := task*rowGroup, min((task+1)*rowGroup, c.to.N)
+	for j0 := 0; j0 < end; j0 += rowGroup {
+		for i := max(first, j0); i < end; i++ {
+			row := c.to.Data[i*c.to.Stride:]
+			for j := j0; j < min(j0+rowGroup, i); j++ {
+				row[j] = c.from.Data[j*c.from.Stride+i]
+			}
+		}
 	}
 }

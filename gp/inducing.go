@@ -41,10 +41,9 @@ func NewInducing(k kernel.Kernel, z *mat.Dense) (*Inducing, error) {
 	p.basis.Cross(&cross, z)
 	m, _ := z.Dims()
 	gram := mat.NewSymDense(m, nil)
+	to := gram.RawSymmetric()
 	for i := range m {
-		for j := i; j < m; j++ {
-			gram.SetSym(i, j, cross.At(i, j))
-		}
+		copy(to.Data[i*to.Stride+i:(i+1)*to.Stride], cross.RawRowView(i)[i:])
 	}
 	var err error
 	if p.root, err = gauss.NewRoot(gram); err != nil {
@@ -369,10 +368,7 @@ func (p *Inducing) EvidenceGradient(ctx context.Context, e Engine, q gauss.Gauss
 			}
 		})
 	}
-	// U⁻¹SU⁻ᵀ: the rows, and by symmetry the columns.
-	p.root.Pull(weights.RawMatrix())
-	weights = mat.DenseCopyOf(weights.T())
-	p.root.Pull(weights.RawMatrix())
+	p.root.PullBoth(weights.RawMatrix())
 	p.kernel.AddCrossGrad(grad, weights, p.z, p.z)
 	return grad, sums, nil
 }

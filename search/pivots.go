@@ -113,7 +113,9 @@ func (p *Pivots) block(m int) {
 		for i, row := range drawn {
 			copy(rows[i*old:(i+1)*old], p.factor[row*p.stride:])
 		}
-		kernels.Dgemm(blas.NoTrans, blas.Trans, c.Rows, c.Cols, old, -1, p.factor, p.stride, rows, old, 1, c.Data, c.Stride)
+		p.strips(2*old*len(drawn), func(from, to int) {
+			kernels.Dgemm(blas.NoTrans, blas.Trans, to-from, c.Cols, old, -1, p.factor[from*p.stride:], p.stride, rows, old, 1, c.Data[from*c.Stride:], c.Stride)
+		})
 	}
 	kept, root := p.refuse(drawn, c)
 	if len(kept) == 0 {
@@ -127,7 +129,9 @@ func (p *Pivots) block(m int) {
 			fresh.Data[i*fresh.Stride+k] = c.Data[i*c.Stride+j]
 		}
 	})
-	kernels.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.NonUnit, fresh.Rows, fresh.Cols, 1, root.Data, root.Stride, fresh.Data, fresh.Stride)
+	p.strips(len(kept)*len(kept), func(from, to int) {
+		kernels.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.NonUnit, to-from, fresh.Cols, 1, root.Data, root.Stride, fresh.Data[from*fresh.Stride:], fresh.Stride)
+	})
 	p.share(len(kept), func(i int) {
 		row := fresh.Data[i*fresh.Stride : i*fresh.Stride+fresh.Cols]
 		p.left[i] = max(0, p.left[i]-floats.Dot(row, row))
@@ -156,6 +160,19 @@ func (p *Pivots) share(numbers int, body func(i int)) {
 			body(i)
 		}
 	})
+}
+
+// strips calls body for strips of rows that take so many operations each, which are few: on all processors, where operations
+// on whole matrices would leave them to one. Of many there is one strip.
+func (p *Pivots) strips(operations int, body func(from, to int)) {
+	const rows, most = 256, 4096
+	n := len(p.left)
+	if operations > most {
+		body(0, n)
+		return
+	}
+	const slow = 10 // by how much matrices of few columns are slower than products
+	level3.Share(slow*float64(n)*float64(operations), (n+rows-1)/rows, func(task int) { body(task*rows, min((task+1)*rows, n)) })
 }
 
 // draw draws rows in proportion to what is left of them and to their weights.
