@@ -106,7 +106,7 @@ func (f *factoring) solveTask(_, task int) {
 func (f *factoring) updateTask(worker, task int) {
 	p := &f.update
 	if task == 0 {
-		p.rectangle(worker, 0, min(f.block, p.i1), 0, min(f.block, p.j1))
+		p.rectangle(worker, 0, min(f.block, p.i1), 0, min(f.block, p.j1), 0, p.p1)
 		f.factorNext()
 		return
 	}
@@ -114,7 +114,7 @@ func (f *factoring) updateTask(worker, task int) {
 	i, j := task/across*factorTask, task%across*factorTask
 	iEnd, jEnd := min(i+factorTask, p.i1), min(j+factorTask, p.j1)
 	if iEnd > f.block || jEnd > f.block {
-		p.rectangle(worker, i, iEnd, j, jEnd)
+		p.rectangle(worker, i, iEnd, j, jEnd, 0, p.p1)
 	}
 }
 

@@ -21,6 +21,8 @@ const (
 	// Of a C that makes fewer tasks than that for each core.
 	leastTaskRows, leastTaskCols = 48, 48
 	fewTasks                     = 4
+
+	packedWhole = 1 << 20 // numbers of operands that are packed in their whole depth
 )
 
 // product computes region(C) += alpha·A·B, or C = … when accumulate is false. It is
@@ -40,8 +42,10 @@ type product struct {
 	d         []float64 // √d unless signed
 	signed    bool
 
-	// The block in work: C's rows [i0,i1) and columns [j0,j1), depth [p0,p1).
+	// The block in work: C's rows [i0,i1) and columns [j0,j1), depth [p0,p1), of which so much is
+	// multiplied at a time.
 	i0, i1, j0, j1, p0, p1 int
+	step                   int
 	taskRows, taskCols     int
 	packLines              int // rows or columns packed in a task
 	packedA, packedB, edge []float64
@@ -116,7 +120,11 @@ func (p *product) compute(s *session, alpha float64, b view, fromB stairs, c vie
 	}
 	p.edge = grown(p.edge, p.workers*p.mr*p.nr)
 	// Equal slices of depth, in whole vectors: no thin one at the end.
-	depth := roundUp(ceilDiv(k, ceilDiv(k, depthBlock)), 8)
+	p.step = roundUp(ceilDiv(k, ceilDiv(k, depthBlock)), 8)
+	depth := p.step
+	if (min(m, rows)+min(n, cols))*k <= packedWhole {
+		depth = k // packed at once, as cores wait for each other after each packing
+	}
 	p.packedB = grown(p.packedB, roundUp(min(n, cols), p.nr)*min(depth, k))
 	if !p.symmetric || p.signed {
 		p.packedA = grown(p.packedA, roundUp(min(m, rows), p.widthA)*min(depth, k))
@@ -220,12 +228,14 @@ func (p *product) tileTask(worker, task int) {
 	across := ceilDiv(p.j1-p.j0, p.taskCols)
 	rowLo := p.i0 + task/across*p.taskRows
 	colLo := p.j0 + task%across*p.taskCols
-	p.rectangle(worker, rowLo, min(rowLo+p.taskRows, p.i1), colLo, min(colLo+p.taskCols, p.j1))
+	for q := p.p0; q < p.p1; q += p.step {
+		p.rectangle(worker, rowLo, min(rowLo+p.taskRows, p.i1), colLo, min(colLo+p.taskCols, p.j1), q, min(q+p.step, p.p1))
+	}
 }
 
-// rectangle multiplies the packed panels of C's rows [rowLo,rowHi) and columns
-// [colLo,colHi).
-func (p *product) rectangle(worker, rowLo, rowHi, colLo, colHi int) {
+// rectangle multiplies the depth [q0,q1) of the packed panels of C's rows [rowLo,rowHi) and
+// columns [colLo,colHi).
+func (p *product) rectangle(worker, rowLo, rowHi, colLo, colHi, q0, q1 int) {
 	ks, depth := p.kernels, p.p1-p.p0
 	packedA := p.packedA
 	if p.symmetric && !p.signed {
@@ -240,21 +250,21 @@ func (p *product) rectangle(worker, rowLo, rowHi, colLo, colHi int) {
 				continue
 			}
 			from := max(fromB, p.fromA.begin(i, iEnd))
-			if from >= p.p1 {
+			if from >= q1 {
 				continue
 			}
-			lo := max(p.p0, from)
+			lo := max(q0, from)
 			// Whether C holds anything yet: what was there, or the depths before.
-			accumulate := p.accumulate || from < p.p0
+			accumulate := p.accumulate || from < q0
 			panel := roundDown(i-p.i0, p.widthA)
 			a := &packedA[panel*depth+(lo-p.p0)*p.widthA+i-p.i0-panel]
 			b := &p.packedB[(j-p.j0)*depth+(lo-p.p0)*ks.nr]
 			if iEnd-i == ks.mr && jEnd-j == ks.nr && p.region.contains(i, iEnd, j, jEnd) {
-				ks.gemm(p.p1-lo, p.alpha, a, p.widthA, b, p.c.ptr(i, j), p.c.rs, accumulate)
+				ks.gemm(q1-lo, p.alpha, a, p.widthA, b, p.c.ptr(i, j), p.c.rs, accumulate)
 				continue
 			}
 			edge := p.edge[worker*ks.mr*ks.nr:][:ks.mr*ks.nr]
-			ks.gemm(p.p1-lo, p.alpha, a, p.widthA, b, &edge[0], ks.nr, false)
+			ks.gemm(q1-lo, p.alpha, a, p.widthA, b, &edge[0], ks.nr, false)
 			p.writeEdge(edge, i, iEnd, j, jEnd, accumulate)
 		}
 	}

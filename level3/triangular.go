@@ -15,7 +15,8 @@ type panels struct {
 	form     triangleForm
 	triangle []float64 // packed by packTriangle, in panels of height columns
 	height   int
-	columns  []float64 // a panel of B per worker
+	columns  []float64 // panels of B per worker
+	together int       // panels of B in a task
 
 	packBody, columnBody, copyBody, inverseBody func(worker, task int)
 }
@@ -116,19 +117,23 @@ func (s *session) apply(kernel panelStep, upwards bool, l view, form triangleFor
 	defer p.release()
 	p.packTriangle(l, form)
 	p.kernel, p.upwards, p.from, p.b, p.stairs = kernel, upwards, from, b, st
-	p.columns = grown(p.columns, s.workers*p.height*taskPanels*s.nr)
-	s.run(flops(1, l.rows, l.rows, b.cols), ceilDiv(b.cols, taskPanels*s.nr), p.columnBody)
+	p.together = taskPanels
+	if cores := s.cores(); cores > 1 && ceilDiv(b.cols, taskPanels*s.nr) < fewTasks*cores {
+		p.together = 1
+	}
+	p.columns = grown(p.columns, s.workers*p.height*p.together*s.nr)
+	s.run(flops(1, l.rows, l.rows, b.cols), ceilDiv(b.cols, p.together*s.nr), p.columnBody)
 }
 
-// taskPanels is the number of panels of B in a task. They take their steps together,
-// so that a large packed triangle is fetched that many times less often.
+// taskPanels is the number of panels of B in a task, where there are enough of them. They take
+// their steps together, so that a large packed triangle is fetched that many times less often.
 const taskPanels = 2
 
 // columnTask works on some panels of columns. Leading zeros, which forward substitution
 // keeps, are left out. The last panels come first: of stairs that go up, as those of a
 // factor do, they take longest.
 func (p *panels) columnTask(worker, task int) {
-	ks, rows, width := p.kernels, p.b.rows, taskPanels*p.nr
+	ks, rows, width := p.kernels, p.b.rows, p.together*p.nr
 	task = ceilDiv(p.b.cols, width) - 1 - task
 	lo, hi := task*width, min((task+1)*width, p.b.cols)
 	blocks := ceilDiv(rows, ks.mr)
