@@ -51,16 +51,25 @@ func (g *Gaussian) Covariances(dst *mat.Dense, views *Views, ws *Workspace) {
 	kernels.Dtrsm(blas.Right, u.Uplo, trans, u.Diag, d.Rows, d.Cols, 1, u.Data, u.Stride, d.Data, d.Stride)
 }
 
-// Step is the Length of a change of natural parameters that is given as a whole.
+// Step is the Length of a change of natural parameters that is given as a whole. With Y = U⁻ᵀPU⁻¹ it has
+// U⁻ᵀ(H − Pμ) = U⁻ᵀH − Y·Uμ.
 func (g *Gaussian) Step(change *Natural, ws *Workspace) float64 {
 	m := g.Dim()
 	ws.growSquare(m)
 	y, grad := ws.square.RawMatrix(), ws.grad
 	g.whitenForm(y, change.P)
 	copy(grad, change.H)
-	blas64.Symv(-1, change.P.RawSymmetric(), vector(g.Mean()), 1, vector(grad))
 	blas64.Trsv(trans, g.factor, vector(grad))
-	return lengthOf(y, grad)
+	ws.squares = resize(ws.squares, m)
+	squares := ws.squares
+	level3.Share(passing*float64(m*m), (m+rowGroup-1)/rowGroup, func(task int) {
+		for i := task * rowGroup; i < min((task+1)*rowGroup, m); i++ {
+			row := y.Data[i*y.Stride : i*y.Stride+m]
+			grad[i] -= floats.Dot(row, g.white)
+			squares[i] = floats.Dot(row, row)
+		}
+	})
+	return math.Sqrt(floats.Dot(grad, grad) + 0.5*floats.Sum(squares))
 }
 
 // Length is the length of a change of natural parameters in the metric of g, the Fisher

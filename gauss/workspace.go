@@ -19,7 +19,7 @@ type Workspace struct {
 	first, second []float64  // one number per view
 	square        *mat.Dense // M×M, and how many zeros its rows begin with
 	lead          []int
-	grad          []float64
+	grad, squares []float64
 
 	index    []int      // of the rows that matter
 	kept     *mat.Dense // those rows

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"context"
+	"sync"
 
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
@@ -67,7 +68,8 @@ func Settle(ctx context.Context, e Engine, o Settings) (*Result, error) {
 	if o.MaxPasses == 0 {
 		o.MaxPasses = 200
 	}
-	s := &settling{opt: o, engine: e, q: gauss.NewGaussians(e.Functions(), e.Dim())}
+	s := newSettling(e, o)
+	defer s.leave()
 	if err := s.start(ctx); err != nil {
 		return nil, err
 	}
@@ -104,18 +106,42 @@ type settling struct {
 	opt    Settings
 	engine Engine
 	q      gauss.Gaussians
-	now    gauss.Naturals // natural parameters of q
-	spare  gauss.Naturals // to be exchanged with those of q
-	ws     gauss.Workspace
+	*settleRoom
 	status infer.Status
 	before float64 // the step before the first pass, 0 if there is none that it could be compared with
 	stuck  bool    // the damping has come to its end
 }
 
+// settleRoom is memory of a run of Settle, for the next one.
+type settleRoom struct {
+	now   gauss.Naturals // natural parameters of q
+	spare gauss.Naturals // to be exchanged with those of q
+	ws    gauss.Workspace
+}
+
+var settleRooms sync.Pool
+
+func newSettling(e Engine, o Settings) *settling {
+	k, m := e.Functions(), e.Dim()
+	return &settling{opt: o, engine: e, q: gauss.NewGaussians(k, m), settleRoom: takeSettleRoom(k, m)}
+}
+
+// leave makes way for the next run.
+func (s *settling) leave() {
+	settleRooms.Put(s.settleRoom)
+	s.settleRoom = nil
+}
+
+func takeSettleRoom(functions, m int) *settleRoom {
+	if r, ok := settleRooms.Get().(*settleRoom); ok && len(r.now) == functions && r.now.Dim() == m {
+		return r
+	}
+	return &settleRoom{now: gauss.NewNaturals(functions, m), spare: gauss.NewNaturals(functions, m)}
+}
+
 // start makes the first q. Sites to start from that do not make a proper one are put
 // aside: starting empty is always possible.
 func (s *settling) start(ctx context.Context) error {
-	s.now = gauss.NewNaturals(s.engine.Functions(), s.engine.Dim())
 	if s.opt.Warm && s.opt.From != nil {
 		s.now.CopyFrom(s.opt.From.Q.Naturals())
 		if s.set() {
@@ -154,9 +180,6 @@ func (s *settling) base() {
 
 // set makes q of its natural parameters, or says that they are not proper.
 func (s *settling) set() bool {
-	if s.spare == nil {
-		s.spare = gauss.NewNaturals(len(s.now), s.now.Dim())
-	}
 	s.spare.CopyFrom(s.now)
 	return s.q.Exchange(s.spare) == nil
 }

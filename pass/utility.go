@@ -44,7 +44,7 @@ func Calibrate(ctx context.Context, e Engine, u factor.Utility, points *gauss.Vi
 	o.Warm, o.Extra = true, nil
 	k, values := e.Functions(), points.Len()*e.Functions()
 	c := &calibration{
-		settling: &settling{opt: o, engine: e, q: gauss.NewGaussians(k, e.Dim())},
+		settling: newSettling(e, o),
 		utility:  u, points: points,
 		cavity: gauss.NewGaussians(k, e.Dim()), site: gauss.NewNaturals(k, e.Dim()), next: gauss.NewNaturals(k, e.Dim()),
 		actions: make([]int, points.Len()), mean: make([]float64, values), variance: make([]float64, values),
@@ -55,6 +55,7 @@ func Calibrate(ctx context.Context, e Engine, u factor.Utility, points *gauss.Vi
 	} else {
 		c.by = &averaging{infer.NewDrawnUtility(u, points, k, cmp.Or(o.Draws, 512), o.Seed)}
 	}
+	defer c.leave()
 	for j := range c.actions {
 		c.actions[j] = -1
 	}
