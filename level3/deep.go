@@ -3,18 +3,19 @@ package level3
 // A symmetric product of few columns and many rows has few tiles, and many depths that follow each other. What is
 // shared out then is its depth: every slice of it has a C of its own, and these are added up in their order.
 const (
-	deepOrder  = 240            // of a product with few tiles
-	deepRows   = 2 * depthBlock // of a slice, at least
-	deepSlices = 64             // at most
+	deepOrder   = 240 // of a product with few tiles
+	fewestDeep  = 4   // slices that are worth it
+	mostSlices  = 64
+	partOfWhole = 4 // all C together are no more than that part of B
 )
 
 // sliceRows is the depth of the slices that a symmetric product of order n and depth k is cut into; k is not at all.
-// All C together are no more than a fourth of B.
 func sliceRows(n, k int) int {
-	if n > deepOrder || k < 8*deepRows {
+	slices := min(mostSlices, k/depthBlock, k/(partOfWhole*n))
+	if n > deepOrder || slices < fewestDeep {
 		return k
 	}
-	return roundUp(ceilDiv(k, min(deepSlices, k/deepRows, k/(4*n))), depthBlock)
+	return roundUp(ceilDiv(k, slices), depthBlock)
 }
 
 // multiplyDeep adds region(alpha·Bᵀ·diag(d)·B) to C.
