@@ -17,7 +17,7 @@ type Moment struct {
 }
 
 // groupBlock is the number of groups of one task.
-const groupBlock = 1 << 14
+const groupBlock = 1 << 11
 
 // reduce adds up what part finds for ranges of groups, in their order.
 func reduce[T any](groups int, part func(from, to int) T, add func(T)) {

@@ -38,12 +38,7 @@ type Found struct {
 // Add takes another shard in.
 func (f *Found) Add(o *Found) {
 	f.Value += o.Value
-	eachGroup(len(o.Sums), func(from, to int) {
-		for g := from; g < to; g++ {
-			f.Sums[g].Slope += o.Sums[g].Slope
-			f.Sums[g].Curvature += o.Sums[g].Curvature
-		}
-	})
+	eachGroup(len(o.Sums), func(from, to int) { addSums(f.Sums[from:to], o.Sums[from:to]) })
 	for g, n := range o.Rows {
 		f.Rows[g] += n
 	}
@@ -52,6 +47,14 @@ func (f *Found) Add(o *Found) {
 	}
 	for k, p := range o.Parts {
 		floats.Add(f.Parts[k][:], p[:])
+	}
+}
+
+// addSums adds those of other rows.
+func addSums(sums, others []Sum) {
+	for g, o := range others {
+		sums[g].Slope += o.Slope
+		sums[g].Curvature += o.Curvature
 	}
 }
 

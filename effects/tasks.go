@@ -94,9 +94,9 @@ type summed interface {
 
 // shardsOf is into how many parts rows are cut for sums of so many groups: each has sums of
 // its own, which are added up. With few groups there are many, with many as few as keep the
-// sums smaller than what is summed.
+// sums to four for each row.
 func shardsOf(rows, groups int) int {
-	return max(1, min(16, numBlocks(rows), max(2, 2*rows/max(1, groups))))
+	return max(1, min(16, numBlocks(rows), max(4, 4*rows/max(1, groups))))
 }
 
 // Do implements Task.
@@ -134,9 +134,11 @@ func (t SumTask) Do(s *Shard, found *Found) (err error) {
 	})
 	found.empty()
 	found.Sums = scratch[:all]
-	for p := 1; p < parts; p++ {
-		found.Add(&Found{Sums: scratch[p*all : (p+1)*all]})
-	}
+	eachGroup(all, func(from, to int) {
+		for p := 1; p < parts; p++ {
+			addSums(found.Sums[from:to], scratch[p*all+from:p*all+to])
+		}
+	})
 	return nil
 }
 
