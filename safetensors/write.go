@@ -132,22 +132,20 @@ func writeJSON(b *bytes.Buffer, v any) {
 
 // encode writes the numbers.
 func (t *Tensor) encode(w io.Writer) error {
-	buffer := make([]byte, 0, min(chunk, width*(len(t.Floats)+len(t.Ints))))
-	for block := range slices.Chunk(t.Floats, chunk/width) {
-		buffer = buffer[:0]
-		for _, v := range block {
-			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(v))
-		}
-		if _, err := w.Write(buffer); err != nil {
-			return err
-		}
+	buffer := make([]byte, min(chunk, width*(len(t.Floats)+len(t.Ints))))
+	if err := encode(w, t.Floats, math.Float64bits, buffer); err != nil {
+		return err
 	}
-	for block := range slices.Chunk(t.Ints, chunk/width) {
-		buffer = buffer[:0]
-		for _, v := range block {
-			buffer = binary.LittleEndian.AppendUint64(buffer, uint64(v))
+	return encode(w, t.Ints, func(v int64) uint64 { return uint64(v) }, buffer)
+}
+
+// encode writes numbers by way of a buffer.
+func encode[T any](w io.Writer, numbers []T, bits func(T) uint64, buffer []byte) error {
+	for block := range slices.Chunk(numbers, chunk/width) {
+		for i, v := range block {
+			binary.LittleEndian.PutUint64(buffer[i*width:], bits(v))
 		}
-		if _, err := w.Write(buffer); err != nil {
+		if _, err := w.Write(buffer[:len(block)*width]); err != nil {
 			return err
 		}
 	}
