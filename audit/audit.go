@@ -356,7 +356,7 @@ type Settings struct {
 }
 
 // Settings of the audit.
-func (a *Audit) Settings() Settings {
+func (a *Audit) Settings() any {
 	o := a.opt
 	s := Settings{
 		Version: lossep.Version, Rows: Checksum(a.table), Utility: a.problem.Utility, Methods: o.Methods,

@@ -98,6 +98,9 @@ func (a *Audit) Run(ctx context.Context, done []*Fold, keep func(*Fold) error) (
 	return folds, tasks.Fill(ctx, folds, atOnce, a.fold, keep)
 }
 
+// Index is which of the folds it is.
+func (a *Audit) Index(f *Fold) int { return f.Index }
+
 // Fold is the fold with this index, for those who compute them elsewhere.
 func (a *Audit) Fold(ctx context.Context, index int) (*Fold, error) {
 	if index < 0 || index >= a.Len() {

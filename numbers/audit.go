@@ -158,6 +158,9 @@ func (a *Auditing) Cases() (number int) {
 // Len is the number of folds.
 func (a *Auditing) Len() int { return len(a.splits) }
 
+// Index is which of the folds it is.
+func (a *Auditing) Index(f *Fold) int { return f.Index }
+
 // Settings are what the folds depend on. Folds that were computed under the same settings can be taken up again.
 func (a *Auditing) Settings() any {
 	o := a.options

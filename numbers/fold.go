@@ -34,6 +34,14 @@ type Fold struct {
 	File []byte `json:"file,omitempty"`
 }
 
+// Fold is the fold with this index, for those who compute them elsewhere.
+func (a *Auditing) Fold(ctx context.Context, index int) (*Fold, error) {
+	if index < 0 || index >= a.Len() {
+		panic(fmt.Sprintf("numbers: fold %d of %d", index, a.Len()))
+	}
+	return a.fold(ctx, index)
+}
+
 // fold decides cases by a model of others, and by what it is compared with.
 func (a *Auditing) fold(ctx context.Context, index int) (*Fold, error) {
 	s := a.splits[index]

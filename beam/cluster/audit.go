@@ -11,7 +11,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/internal/command"
 )
 
@@ -34,16 +33,12 @@ func (f *foldFn) ProcessElement(ctx context.Context, element string) error {
 	}
 	s := store{f.Folder}
 	err := sameProgram(f.Program, programVersion())
-	var fold *audit.Fold
+	var text []byte
 	if err == nil {
-		fold, err = command.Fold(ctx, NewPlace(), f.Args, r.Number)
+		text, err = command.Fold(ctx, NewPlace(), f.Args, r.Number)
 	}
 	if err != nil {
 		tell(ctx, s, err, shardName(r.Number, "error"))
-		return err
-	}
-	text, err := json.Marshal(fold)
-	if err != nil {
 		return err
 	}
 	return s.write(ctx, text, shardName(r.Number, "fold"))
@@ -51,7 +46,7 @@ func (f *foldFn) ProcessElement(ctx context.Context, element string) error {
 
 // folds computes folds of an audit: the elements are folds here, and a worker reads the
 // whole table.
-func (f *flags) folds(ctx context.Context, args []string, numbers []int, keep func(*audit.Fold) error) error {
+func (f *flags) folds(ctx context.Context, args []string, numbers []int, keep func(text []byte) error) error {
 	s := store{cmp.Or(f.folder, os.TempDir())}.within(fmt.Sprintf("lossep-audit-%x", rand.Uint64()))
 	if err := s.begin(); err != nil {
 		return command.Usagef("--work: the folder cannot be made: %w", err)
@@ -72,11 +67,7 @@ func (f *flags) folds(ctx context.Context, args []string, numbers []int, keep fu
 			failure = errors.Join(failure, told(ctx, s, []Rows{r}, ""))
 			continue
 		}
-		fold := new(audit.Fold)
-		if err := json.Unmarshal(text, fold); err != nil {
-			return named(s.path(shardName(r.Number, "fold")), err)
-		}
-		if err := keep(fold); err != nil {
+		if err := keep(text); err != nil {
 			return err
 		}
 	}

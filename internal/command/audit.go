@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -94,7 +95,7 @@ func (q *auditRequest) run(c *cobra.Command, args []string) error {
 	if is, err := q.OfNumbers(&q.utility, costs); err != nil {
 		return err
 	} else if is && len(args) > 0 {
-		return auditNumbers(c, q.Audit, costs, q.test, args[0], q.out, q.format)
+		return auditNumbers(c, q.place, q.Audit, costs, q.test, args[0], q.out, q.format)
 	}
 	o, rows := q.Audit.Audit, &pastCases{Rows: &q.Rows}
 	if o.Fit.MaxMemory = maxMemory(c); len(o.Probabilities) > 0 && (q.test != "" || q.useExample) {
@@ -109,13 +110,23 @@ func (q *auditRequest) run(c *cobra.Command, args []string) error {
 	if err = prepare(); err != nil {
 		return settleLines(strings.Join(args, ""), &rows.Table.Format.Skip, err, prepare)
 	}
-	if asked, ok := c.Context().Value(foldKey{}).(*askedFold); ok {
-		asked.fold, err = a.Fold(c.Context(), asked.index)
-		return err
-	}
-	return runAudit(c, q.out, q.format, report.DescribeAudit(a, described), unfinished[audit.Fold]{
-		settings: a.Settings(), total: a.Len(), index: func(f *audit.Fold) int { return f.Index }, fits: a.Fits,
-	}, q.place.folds(a), func(folds []*audit.Fold) (auditReport, error) { return summarised(a, name, folds) })
+	return runAudit(c, q.place, a, q.out, q.format, report.DescribeAudit(a, described), func(folds []*audit.Fold) (auditReport, error) {
+		return summarised(a, name, folds)
+	})
+}
+
+// auditing is an audit that is going to be made, whatever its outcomes are.
+type auditing[F any] interface {
+	// Run computes the folds but for those that are known, and hands over each when it is finished.
+	Run(ctx context.Context, known []*F, finished func(*F) error) ([]*F, error)
+	// Fold computes one of them.
+	Fold(ctx context.Context, index int) (*F, error)
+	Len() int
+	Index(*F) int
+	// Fits tells whether a fold that was read is one of this audit.
+	Fits(*F) bool
+	// Settings are what folds depend on.
+	Settings() any
 }
 
 // auditReport is what an audit found, in words and files.
@@ -124,8 +135,17 @@ type auditReport interface {
 	WriteText(w io.Writer) error
 }
 
-// runAudit says how the table was read, computes the folds that are not in the folder yet, and writes the report.
-func runAudit[F any](c *cobra.Command, out string, as format, lines []string, u unfinished[F], run func(context.Context, []*F, func(*F) error) ([]*F, error), found func(folds []*F) (auditReport, error)) error {
+// runAudit says how the table was read, computes the folds that are not in the folder yet, and writes the report; or it
+// computes the one fold that is asked for.
+func runAudit[F any](c *cobra.Command, p *Place, a auditing[F], out string, as format, lines []string, found func(folds []*F) (auditReport, error)) error {
+	if asked, ok := c.Context().Value(foldKey{}).(*askedFold); ok {
+		fold, err := a.Fold(c.Context(), asked.index)
+		if err == nil {
+			asked.text, err = json.Marshal(fold)
+		}
+		return err
+	}
+	u := unfinished[F]{settings: a.Settings(), total: a.Len(), index: a.Index, fits: a.Fits}
 	u.folder, u.what = &resultFolder{path: out, signature: auditSignature, files: report.AuditFiles()}, "folds"
 	if err := u.folder.open(); err != nil {
 		return err
@@ -134,7 +154,7 @@ func runAudit[F any](c *cobra.Command, out string, as format, lines []string, u 
 	if err := writeLines(c.ErrOrStderr(), lines); err != nil {
 		return err
 	}
-	folds, err := u.finish(c.Context(), c.ErrOrStderr(), run)
+	folds, err := u.finish(c.Context(), c.ErrOrStderr(), runAt(p, a))
 	if err != nil {
 		return err
 	}
@@ -222,7 +242,7 @@ func readTest(c *cobra.Command, rows *pastCases, test string, learned, also []st
 }
 
 // auditNumbers audits decisions on a table whose outcome is a number.
-func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.NumberCosts, test, path, out string, as format) error {
+func auditNumbers(c *cobra.Command, p *Place, request *service.Audit, costs *decision.NumberCosts, test, path, out string, as format) error {
 	rows, o := &pastCases{Rows: &request.Rows}, request.Audit.Fit
 	o.MaxMemory = maxMemory(c)
 	also := append(slices.Clone(request.Predictions), request.Audit.Time)
@@ -249,9 +269,7 @@ func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.Numb
 		return err
 	}
 	lines := append(ofNumbers{Problem: run.Problem()}.described(), report.SplitLine(run.Split(), run.Cases()))
-	return runAudit(c, out, as, lines, unfinished[numbers.Fold]{
-		settings: run.Settings(), total: run.Len(), index: func(f *numbers.Fold) int { return f.Index }, fits: run.Fits,
-	}, run.Run, func(folds []*numbers.Fold) (auditReport, error) {
+	return runAudit(c, p, run, out, as, lines, func(folds []*numbers.Fold) (auditReport, error) {
 		result, err := run.Summarise(folds)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,8 @@ package command
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -10,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/table"
 	"github.com/lossep/lossep/table/parquet"
@@ -35,8 +36,8 @@ type Place struct {
 	// Decide decides the rows of a table into a new folder of Parquet files, of which there is
 	// none until accept has taken what was decided.
 	Decide func(ctx context.Context, d Decide, t *parquet.Table, folder string, accept func([]*Decided) error) error
-	// Folds computes folds of the audit with these arguments, by Fold, and hands over each.
-	Folds func(ctx context.Context, args []string, folds []int, keep func(*audit.Fold) error) error
+	// Folds computes folds of the audit with these arguments, by Fold, and hands over the text of each.
+	Folds func(ctx context.Context, args []string, folds []int, keep func(text []byte) error) error
 
 	args []string // of the command
 }
@@ -156,15 +157,15 @@ func placeOf(c *cobra.Command) *Place {
 	return p
 }
 
-// folds is how the folds of an audit are computed: by this process, or at the place.
-func (p *Place) folds(a *audit.Audit) func(context.Context, []*audit.Fold, func(*audit.Fold) error) ([]*audit.Fold, error) {
+// runAt is the Run of an audit at a place, or in this process if that is nil.
+func runAt[F any](p *Place, a auditing[F]) func(context.Context, []*F, func(*F) error) ([]*F, error) {
 	if p == nil {
 		return a.Run
 	}
-	return func(ctx context.Context, known []*audit.Fold, finished func(*audit.Fold) error) ([]*audit.Fold, error) {
-		folds := make([]*audit.Fold, a.Len())
+	return func(ctx context.Context, known []*F, finished func(*F) error) ([]*F, error) {
+		folds := make([]*F, a.Len())
 		for _, f := range known {
-			folds[f.Index] = f
+			folds[a.Index(f)] = f
 		}
 		var missing []int
 		for k, f := range folds {
@@ -172,8 +173,12 @@ func (p *Place) folds(a *audit.Audit) func(context.Context, []*audit.Fold, func(
 				missing = append(missing, k)
 			}
 		}
-		err := p.Folds(ctx, slices.Clone(p.args), missing, func(f *audit.Fold) error {
-			folds[f.Index] = f
+		err := p.Folds(ctx, slices.Clone(p.args), missing, func(text []byte) error {
+			f := new(F)
+			if err := json.Unmarshal(text, f); err != nil {
+				return fmt.Errorf("a fold that was computed elsewhere cannot be read: %w", err)
+			}
+			folds[a.Index(f)] = f
 			return finished(f)
 		})
 		return folds, err
@@ -185,11 +190,11 @@ type foldKey struct{}
 
 type askedFold struct {
 	index int
-	fold  *audit.Fold
+	text  []byte
 }
 
-// Fold computes one fold of the audit with these arguments, and nothing else of it.
-func Fold(ctx context.Context, place *Place, args []string, index int) (*audit.Fold, error) {
+// Fold computes one fold of the audit with these arguments, and nothing else of it, and returns its text.
+func Fold(ctx context.Context, place *Place, args []string, index int) ([]byte, error) {
 	asked := &askedFold{index: index}
 	c := newRoot(place)
 	c.SetArgs(args)
@@ -197,5 +202,5 @@ func Fold(ctx context.Context, place *Place, args []string, index int) (*audit.F
 	c.SetOut(io.Discard)
 	c.SetErr(io.Discard)
 	err := c.ExecuteContext(context.WithValue(context.WithValue(ctx, placeKey{}, place), foldKey{}, asked))
-	return asked.fold, err
+	return asked.text, err
 }
