@@ -73,8 +73,14 @@ func NewChange[Y int | float64](old TrainingRows[Y], r *recipe.Recipe, before *U
 	case old.X == nil && o.RefitKernel:
 		return nil, inputf("refit kernel", "a model of %d rows does not keep them; fit again", r.Rows)
 	}
+	labelled := func(t *table.Table) (TrainingRows[Y], error) {
+		if err := r.CheckLabelled(t.Counting(r.NameOf(recipe.Weights))); err != nil {
+			return TrainingRows[Y]{}, err
+		}
+		return read(t)
+	}
 	if more != nil {
-		if c.New, err = read(more); err != nil {
+		if c.New, err = labelled(more); err != nil {
 			return nil, err
 		}
 	}
@@ -86,7 +92,7 @@ func NewChange[Y int | float64](old TrainingRows[Y], r *recipe.Recipe, before *U
 		if err != nil {
 			return nil, err
 		}
-		gone, err := read(t)
+		gone, err := labelled(t)
 		if err != nil {
 			return nil, err
 		}

@@ -60,9 +60,7 @@ func learnCondition(t *table.Table, c *expr.Condition, columns []int, o *Options
 		return target, nil, err
 	}
 	if len(missing) > 0 {
-		return target, nil, t.Place(missing[0]).Say("fill the cells in, or leave these rows out",
-			"the outcome %s is missing in %s: %s", table.Quote(target.Column), table.Plural(len(missing), "row"), lineList(t, missing)).
-			By(table.Way{Option: table.WayLabelled})
+		return target, nil, (&answers{table: t, condition: c}).refuse(missing)
 	}
 	target.count(y)
 	if slices.Contains(target.Rows, 0) {
@@ -231,8 +229,11 @@ func (l *Learned) learnNumber(t *table.Table, o *Options, roles *roles) (err err
 		return refuse("a prevalence is the share of one of two outcomes, and the outcome is a number", "leave it out")
 	}
 	l.Recipe.Target = Target{Column: t.ColumnName(roles.target), Number: true}
-	if l.Values, err = l.Recipe.Numbers(t); err != nil || roles.weights < 0 {
-		return err
+	if l.Values, err = l.Recipe.Numbers(t); err != nil {
+		return (&answers{table: t, column: roles.target, markers: l.Recipe.Missing}).orUnknown(err)
+	}
+	if roles.weights < 0 {
+		return nil
 	}
 	l.Weights, err = t.Weights(t.ColumnName(roles.weights), o.Markers...)
 	return err

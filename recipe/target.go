@@ -58,19 +58,7 @@ func learnTarget(t *table.Table, j int, o *Options, order *OrderedSet, m *table.
 			"the outcome is missing in every row").By(table.Way{Option: table.WayTarget})
 	}
 	if s.Missing > 0 {
-		var rows []int
-		for i := s.Gap; i < t.Len() && len(rows) < 6; i++ {
-			if s.IsMissing(t.At(i, j)) {
-				rows = append(rows, i)
-			}
-		}
-		at := t.CellPlace(s.Gap, j)
-		at.Msg = fmt.Sprintf("the outcome is missing in %s: %s", table.Plural(s.Missing, "row"), lineList(t, rows))
-		at.Fix, at.Ways = "fill the outcomes in, or leave these rows out", []table.Way{{Option: table.WayLabelled}}
-		if way, all := notRows(t, rows); all && len(rows) == s.Missing {
-			at.Ways = append([]table.Way{way}, at.Ways...)
-		}
-		return Target{}, nil, at
+		return Target{}, nil, (&answers{table: t, column: j}).refuse(missingIn(s))
 	}
 	count := foldedCase(s.Categories())
 	values := slices.Sorted(maps.Keys(count))
@@ -386,46 +374,6 @@ func (t *Target) variants(data *table.Table, j int) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("outcomes that differ in upper and lower case only are the same: %s beside %s", table.QuoteList(others), table.QuoteList(outcomes))}
-}
-
-// Labelled is the table without the rows whose outcome, by the options, is missing.
-func Labelled(t *table.Table, o Options) (*table.Table, error) {
-	roles, named, err := o.assign(t)
-	if err != nil {
-		return nil, err
-	}
-	missing := table.AllMarkers(named)
-	m := table.NewMarkers(missing)
-	unknown := make(map[int]bool)
-	if roles.condition != nil {
-		_, missing, err := new(Target).evaluate(t, roles.condition, roles.parts, m)
-		if err != nil {
-			return nil, err
-		}
-		for _, i := range missing {
-			unknown[i] = true
-		}
-	} else {
-		s := table.NewScan(t, roles.target, m.OfColumn(t.ColumnName(roles.target), missing))
-		for i := range t.Len() {
-			if s.IsMissing(t.At(i, roles.target)) {
-				unknown[i] = true
-			}
-		}
-	}
-	if len(unknown) == 0 {
-		return t, nil
-	}
-	var rows []int
-	for i := range t.Len() {
-		if !unknown[i] {
-			rows = append(rows, i)
-		}
-	}
-	if rows == nil {
-		return t, nil // there is none to be had, which Learn says
-	}
-	return t.Subset(rows).Noting(fmt.Sprintf("%s without an outcome left out", table.Plural(len(unknown), "row"))), nil
 }
 
 // firstOdd is the row with the third different value of column j, or the first

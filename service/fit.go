@@ -91,13 +91,10 @@ var gradings = map[Outcome]recipe.Grading{Categories: recipe.Ungraded, Ordered: 
 // TakenAsGiven refuses options that choose or repeat rows, for a front end whose caller has
 // the rows in hand.
 func (f *Fit) TakenAsGiven() error {
-	switch {
-	case f.SkipUnlabelled:
-		return optionError("skip-unlabelled", "rows are used as they are given; leave those without an outcome out")
-	case f.Counts != "":
+	if f.Counts != "" {
 		return optionError("counts", "rows are used as they are given; give each as often as it counts")
 	}
-	return nil
+	return takenAsGiven(f.SkipUnlabelled)
 }
 
 // inducing is auto, none or a number of points.
@@ -137,6 +134,8 @@ type Update struct {
 	Model   lossep.UpdateOptions // but for Forget, a table that front ends read
 	Forget  string               // the file of it
 	Options Options
+	// SkipUnlabelled leaves out rows of these tables whose outcome is missing.
+	SkipUnlabelled bool
 }
 
 // NewUpdate is a request with every option at its default.
@@ -147,6 +146,10 @@ func NewUpdate() *Update {
 		{Name: "refit-kernel", Group: Basics, Help: "optimise the kernel's hyperparameters again on all rows, starting from those of the model", Value: toggle{&u.Model.RefitKernel}},
 		{Name: "forget", Group: Basics, CommandOf: true, Help: "table of rows to remove, as they were in the training table", Value: text{&u.Forget, "FILE"}},
 		{Name: "ids", Group: Basics, CommandOf: true, Help: "identifiers of the rows of {forget} to remove, such as c17,c18 (default: all its rows)", Value: ListOf(&u.Model.IDs, "A,B,C")},
+		skipUnlabelled(&u.SkipUnlabelled),
 	}, u.Table.Options()...)
 	return u
 }
+
+// TakenAsGiven refuses options that choose rows, as those of a fit.
+func (u *Update) TakenAsGiven() error { return takenAsGiven(u.SkipUnlabelled) }

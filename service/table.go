@@ -94,7 +94,7 @@ func (r *Rows) options() Options {
 		{Name: "drop", Group: Basics, Help: "columns to exclude", Value: newList(&o.Drop, "A,B,C")},
 		{Name: "id", Group: Basics, Help: "row identifier column (excluded from features)", Value: text{&o.ID, "COLUMN"}},
 		{Name: "missing", Group: Basics, Help: "missing values: impute (median or mode, with a missing indicator for columns that have missing values) or error", Value: choice[string]{to: &r.missing, of: []string{"impute", "error"}}},
-		{Name: "skip-unlabelled", Group: Columns, Help: "skip rows whose target is missing", Value: toggle{&r.SkipUnlabelled}},
+		skipUnlabelled(&r.SkipUnlabelled),
 		{Name: "weights", Group: Columns, Help: "column of sample weights", Value: text{&o.Weights, "COLUMN"}},
 		{Name: "noise-sd", Group: Columns, Help: "column with the known standard deviation of the noise of an outcome that is a number, such as standard errors of studies (excluded from features); what is predicted is the outcome without noise", Value: text{&o.NoiseSD, "COLUMN"}},
 		{Name: "counts", Group: Columns, Help: "frequency column: each row counts this many times (excluded from features)", Value: text{&r.Counts, "COLUMN"}},
@@ -109,6 +109,19 @@ func (r *Rows) options() Options {
 		{Name: "standardize", Group: Advanced, Help: "scale numeric columns to mean 0 and variance 1", Value: toggle{&r.standardize}},
 		{Name: "max-cells", Group: Advanced, CommandOf: true, Help: "maximum number of cells (8 bytes each), such as 500M", Shown: "134M", Value: size{&r.cells}},
 	}, r.Table.Options()...)
+}
+
+// skipUnlabelled is the option to leave out rows whose outcome is missing.
+func skipUnlabelled(to *bool) *Option {
+	return &Option{Name: "skip-unlabelled", Group: Columns, Help: "skip rows whose target is missing", Value: toggle{to}}
+}
+
+// takenAsGiven refuses to leave rows out, for a front end whose caller has them in hand.
+func takenAsGiven(skipUnlabelled bool) error {
+	if skipUnlabelled {
+		return optionError("skip-unlabelled", "rows are used as they are given; leave those without an outcome out")
+	}
+	return nil
 }
 
 // complete checks options against each other and finishes those of data.

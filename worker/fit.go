@@ -127,7 +127,7 @@ func (j *job) update(ctx context.Context) (any, []Tensor, error) {
 // updated is a model that is updated as asked for, in so many bytes.
 func updated[M any](ctx context.Context, j *job, update func(context.Context, *table.Table, lossep.UpdateOptions) (M, error), bytes float64) (none M, _ *budget.Share, _ error) {
 	q := service.NewUpdate()
-	if err := q.Options.Give(j.Options); err != nil {
+	if err := given(q.Options, j.Options, q.TakenAsGiven); err != nil {
 		return none, nil, err
 	}
 	if err := j.takeRows(); err != nil {

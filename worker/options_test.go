@@ -42,6 +42,15 @@ func TestOptionsByName(t *testing.T) {
 	}
 }
 
+// Rows that a caller has in hand are not left out by an update either.
+func TestUpdatesTakeAllRows(t *testing.T) {
+	q := service.NewUpdate()
+	err := given(q.Options, map[string]any{"half-life": 5.0, "skip-unlabelled": true}, q.TakenAsGiven)
+	if text, ok := explain(err); !ok || !strings.HasPrefix(text, "skip_unlabelled: rows are used as they are given") {
+		t.Errorf("%v: %q", err, text)
+	}
+}
+
 // Errors name keyword arguments where the command names flags, and no file.
 func TestErrorsNameArguments(t *testing.T) {
 	_, costs := decision.ParseCosts("fn=5,fp=")

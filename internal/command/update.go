@@ -77,7 +77,7 @@ func (q *updateRequest) run(c *cobra.Command, args []string) error {
 	update := func(ctx context.Context) error {
 		var more *table.Table
 		for k, path := range files {
-			t, err := wholeTable(c, path, q.Table, m)
+			t, err := q.rows(c, path, m)
 			if err != nil {
 				return err
 			}
@@ -112,6 +112,20 @@ func (q *updateRequest) run(c *cobra.Command, args []string) error {
 		}))
 		return err
 	})
+}
+
+// rows reads a table, without the rows that are to be left out.
+func (q *updateRequest) rows(c *cobra.Command, path string, m service.Loaded) (*table.Table, error) {
+	t, err := wholeTable(c, path, q.Table, m)
+	if err != nil || !q.SkipUnlabelled {
+		return t, err
+	}
+	some, err := m.Recipe().Labelled(t)
+	if err == nil && some.Len() < t.Len() {
+		notes := some.Notes()
+		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", path, notes[len(notes)-1])
+	}
+	return some, err
 }
 
 // rowsOnly runs an update up to where its rows have been read, and nothing is left but to compute.
