@@ -31,7 +31,7 @@ type full struct {
 	second  []opinion // EP and its corrections, if they were made already
 }
 
-func (f *full) components() []Component { return []Component{{1, f.process.Kernel()}} }
+func (f *full) components() []Component { return []Component{{Weight: 1, Kernel: f.process.Kernel()}} }
 func (*full) points() int               { return 0 }
 func (f *full) logEvidence() float64    { return f.ep.LogEvidence }
 

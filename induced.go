@@ -135,9 +135,11 @@ type induced struct {
 	effects *effects.Fit
 }
 
-func (f induced) components() []Component { return []Component{{1, f.Process.Kernel()}} }
-func (f induced) points() int             { return f.Process.Dim() }
-func (f induced) logEvidence() float64    { return f.LogEvidence }
+func (f induced) components() []Component {
+	return []Component{{Weight: 1, Kernel: f.Process.Kernel()}}
+}
+func (f induced) points() int          { return f.Process.Dim() }
+func (f induced) logEvidence() float64 { return f.LogEvidence }
 
 // apply implements learned.
 func (f induced) apply(ctx context.Context, l *Learned, method Method) (*applied, error) {

@@ -116,7 +116,13 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 func (l *Learned) Inducing() int { return l.process.points() }
 
 // Components are the kernels found with their weights: one, unless they are mixed.
-func (l *Learned) Components() []Component { return l.process.components() }
+func (l *Learned) Components() []Component {
+	all := l.process.components()
+	if _, mixed := l.process.(*mixture); !mixed {
+		all[0].Cuts = l.problem.opt.Likelihood.Cuts
+	}
+	return all
+}
 
 // Kernel is the kernel found, of a mixture that with the largest weight.
 func (l *Learned) Kernel() kernel.Kernel {
@@ -216,7 +222,9 @@ type mixture struct {
 
 func (l *mixture) components() (all []Component) {
 	for k, part := range l.parts {
-		all = append(all, Component{l.weights[k], part.Kernel()})
+		one := part.Components()[0]
+		one.Weight = l.weights[k]
+		all = append(all, one)
 	}
 	return all
 }

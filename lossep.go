@@ -106,13 +106,14 @@ type Prediction = posterior.Prediction
 type Component struct {
 	Weight float64
 	Kernel kernel.Kernel
+	Cuts   []float64 // between grades; only of what was learned
 }
 
 // Components are the kernels of the model with their weights: one, unless they are mixed.
 func (m *Model) Components() []Component {
 	var all []Component
 	for _, part := range posterior.Parts(m.opinions[0].Posterior) {
-		all = append(all, Component{part.Weight, part.Kernel()})
+		all = append(all, Component{Weight: part.Weight, Kernel: part.Kernel()})
 	}
 	return all
 }

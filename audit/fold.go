@@ -142,7 +142,7 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	for _, method := range a.opt.Methods {
 		steps = append(steps, func(ctx context.Context, f *Fold) error { return a.ask(ctx, f, l, method, string(method), x) })
 	}
-	switch why := a.unreachable(p, len(f.Rows)); {
+	switch why := a.unreachable(p, l, len(f.Rows)); {
 	case index >= a.opt.References:
 	case why != "":
 		f.Notes = append(f.Notes, "methods were not compared with the exact posterior: "+why)

@@ -16,10 +16,10 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/infer/exact"
-	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/nuts"
 	"github.com/lossep/lossep/orthant"
 	"github.com/lossep/lossep/posterior"
@@ -80,13 +80,13 @@ const (
 // reference draws from the exact posterior. It is nil for likelihoods that it is not
 // made for.
 func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Learned, x *mat.Dense) (*Reference, error) {
-	if a.problem.Likelihood().Name != "probit" {
+	if name := a.problem.Likelihood().Name; name != "probit" && !p.Recipe.Target.Ordered {
 		return nil, nil
 	}
 	// The exact posterior of a mixture is that of its parts.
 	var mixed *Reference
 	for _, c := range l.Components() {
-		r, err := a.referenceOf(ctx, p, c.Kernel, x)
+		r, err := a.referenceOf(ctx, p, c, x)
 		if err != nil {
 			return nil, err
 		}
@@ -111,13 +111,15 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 }
 
 // unreachable says why a fold of so many cases is not compared with the exact posterior; empty where it is.
-func (a *Audit) unreachable(p *lossep.Problem, cases int) string {
+func (a *Audit) unreachable(p *lossep.Problem, l *lossep.Learned, cases int) string {
 	views := p.Len() * lossep.ViewsOf(p.Recipe)
 	switch {
 	case !a.several():
 		return ""
+	case p.Recipe.Target.Ordered && l.Inducing() > 0:
+		return "a sample of the rows would have other cut points between grades"
 	case p.Recipe.Target.Ordered:
-		return "its draws are for categories, and not for grades"
+		return ""
 	case p.Weights != nil:
 		return "its draws are for rows that count once each"
 	case views > referenceViews:
@@ -172,8 +174,8 @@ func (a *Audit) referenceOfSome(ctx context.Context, f *Fold, o lossep.Options, 
 
 // referenceOf draws from the exact posterior with one kernel, for cases like the training
 // rows.
-func (a *Audit) referenceOf(ctx context.Context, p *lossep.Problem, k kernel.Kernel, x *mat.Dense) (*Reference, error) {
-	process, model, posed, err := a.posed(p, k)
+func (a *Audit) referenceOf(ctx context.Context, p *lossep.Problem, c lossep.Component, x *mat.Dense) (*Reference, error) {
+	process, model, posed, err := a.posed(p, c)
 	if err != nil {
 		return nil, err
 	}
@@ -205,10 +207,10 @@ func (r *Reference) ask(exactly *posterior.Drawn, chains *exact.NUTSResult, x *m
 }
 
 // posed is the process of a problem with a kernel, its model, and what makes the posterior of draws.
-func (a *Audit) posed(p *lossep.Problem, k kernel.Kernel) (*gp.Process, *infer.Model, func(*gp.Process, *exact.Draws) *posterior.Drawn, error) {
-	if a.several() {
+func (a *Audit) posed(p *lossep.Problem, c lossep.Component) (*gp.Process, *infer.Model, func(*gp.Process, *exact.Draws) *posterior.Drawn, error) {
+	if a.several() && !p.Recipe.Target.Ordered {
 		number := len(a.outcomes())
-		process, err := gp.NewOutcomes(k, p.X, &gp.Outcomes{Of: p.Labels, Number: number})
+		process, err := gp.NewOutcomes(c.Kernel, p.X, &gp.Outcomes{Of: p.Labels, Number: number})
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -216,17 +218,20 @@ func (a *Audit) posed(p *lossep.Problem, k kernel.Kernel) (*gp.Process, *infer.M
 			return posterior.NewDrawnJoint(of, posterior.Largest(number), d)
 		}, nil
 	}
-	process, err := gp.New(k, p.X)
+	process, err := gp.New(c.Kernel, p.X)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	model, err := process.Classify(p.Labels)
-	if err != nil {
-		return nil, nil, nil, err
+	outcome := decision.Probit()
+	if p.Recipe.Target.Ordered {
+		outcome = decision.Ordered(c.Cuts)
 	}
-	model.Counts = p.Weights
-	return process, model, func(of *gp.Process, d *exact.Draws) *posterior.Drawn {
-		return posterior.NewDrawn(of, posterior.Outcomes(decision.Probit()), d)
+	terms := make([]factor.Factor, len(p.Labels))
+	for i, y := range p.Labels {
+		terms[i] = outcome[y]
+	}
+	return process, &infer.Model{Views: process.Views(), Terms: terms, Counts: p.Weights}, func(of *gp.Process, d *exact.Draws) *posterior.Drawn {
+		return posterior.NewDrawn(of, posterior.Outcomes(outcome), d)
 	}, nil
 }
 

@@ -20,7 +20,7 @@ import (
 // Markov chains and independent draws agree, and chains that are too short are doubted.
 func TestReferences(t *testing.T) {
 	a := sixty(t, Options{})
-	process, model, posed, err := a.posed(a.problem, a.problem.Kernel)
+	process, model, posed, err := a.posed(a.problem, lossep.Component{Kernel: a.problem.Kernel})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,23 @@ func TestReferences(t *testing.T) {
 		q, e := byChains.Probabilities[i], math.Hypot(byExact.StdErrs[i][1], byChains.StdErrs[i][1])
 		if d := math.Abs(p[1] - q[1]); d > 4*e || e == 0 || e > 0.02 || math.Abs(p[0]+p[1]-1) > 1e-12 {
 			t.Errorf("case %d: %v and %v, with errors %v and %v", i, p, q, byExact.StdErrs[i], byChains.StdErrs[i])
+		}
+	}
+	// Grades of which there are two are the two outcomes.
+	graded, of := *a.problem, *a.problem.Recipe
+	of.Target.Ordered, graded.Recipe = true, &of
+	process, model, posed, err = a.posed(&graded, lossep.Component{Kernel: a.problem.Kernel, Cuts: []float64{0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byGrades := ask(a.draw(ctx, model))
+	if byGrades.By != "nuts" || byGrades.Doubt != "" {
+		t.Errorf("%+v", byGrades)
+	}
+	for i, p := range byExact.Probabilities {
+		e := math.Hypot(byExact.StdErrs[i][1], byGrades.StdErrs[i][1])
+		if d := math.Abs(p[1] - byGrades.Probabilities[i][1]); d > 4*e || e == 0 || e > 0.02 {
+			t.Errorf("case %d of grades: %v and %v, which is more than four standard errors of %v", i, p, byGrades.Probabilities[i], e)
 		}
 	}
 	short := ask(drawChains(ctx, model, nuts.Options{Warmup: 20, Draws: 10, Seed: 1}))
