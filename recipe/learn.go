@@ -238,6 +238,9 @@ func (l *Learned) note(check string, texts []string) {
 // learnOutcome finds the outcome, its labels and the weights of rows.
 func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *table.Markers) (err error) {
 	r := l.Recipe
+	if err := o.checkOrder(t, roles); err != nil {
+		return err
+	}
 	if o.Number {
 		if err := o.checkScore(t, roles, &Target{Number: true}); err != nil {
 			return err

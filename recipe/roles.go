@@ -121,6 +121,19 @@ func (o *Options) findOrders(f *finder, ordered map[int]*OrderedSet) {
 	}
 }
 
+// checkOrder refuses an order of outcomes that are to be fitted as what has none but its own.
+func (o *Options) checkOrder(t *table.Table, roles *roles) error {
+	order, as := roles.ordered[roles.target], "categories, which have no order"
+	if o.Number {
+		as = "a number, which has its own"
+	}
+	if order == nil || !o.Number && o.Grading != Ungraded {
+		return nil
+	}
+	return t.ColumnPlace(roles.target).Say("leave the order out, or fit grades",
+		"the order %s of the outcome is given, and it is to be fitted as %s", strings.Join(order.Categories, " < "), as).By(table.Way{Option: table.WayOutcome, Value: "ordered"})
+}
+
 // findBends finds the columns whose scaling is given.
 func (o *Options) findBends(f *finder) map[int]Bend {
 	bent, named := make(map[int]Bend), make(map[string]Bend)
