@@ -30,7 +30,7 @@ func (p *Problem) Order() []int {
 }
 
 // compareCopies compares two rows of the same digest.
-func (p *Problem) compareCopies(i, j int, ranks map[int]int) int {
+func (p *Problem) compareCopies(i, j int, ranks []int) int {
 	if c := slices.Compare(p.X.RawRowView(i), p.X.RawRowView(j)); c != 0 {
 		return c
 	}
@@ -65,20 +65,18 @@ func (p *Problem) sortedStakes(i int) []float64 {
 
 // classRanks number the classes of rows from the rarest on, and those of as many rows by the sum
 // of the digests of theirs.
-func classRanks(labels []int, digests []uint64) map[int]int {
-	counts, sums := make(map[int]int), make(map[int]uint64)
+func classRanks(labels []int, digests []uint64) []int {
+	all := slices.Max(labels) + 1
+	counts, sums, ranks := make([]int, all), make([]uint64, all), make([]int, all)
 	for i, y := range labels {
 		counts[y]++
 		sums[y] += digests[i]
 	}
-	classes := make([]int, 0, len(counts))
-	for y := range counts {
-		classes = append(classes, y)
-	}
+	classes := indices.Of(all)
 	slices.SortFunc(classes, func(a, b int) int {
 		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(sums[a], sums[b]), cmp.Compare(a, b))
 	})
-	ranks := make(map[int]int, len(classes))
+	classes = slices.DeleteFunc(classes, func(y int) bool { return counts[y] == 0 })
 	for k, y := range classes {
 		ranks[y] = k
 	}

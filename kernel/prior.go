@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Prior is a Gaussian on the logarithm of a hyperparameter. It is weak, a factor of 2.7 to
@@ -61,11 +63,12 @@ type Scale struct {
 func NewScale(x *mat.Dense, codes int) Scale {
 	n, d := x.Dims()
 	s := Scale{Variance: make([]float64, d), Square: make([]float64, d), written: d - codes}
-	for k := range d {
+	written := make([]int, d)
+	tasks.For(d, func(k int) {
 		if k < d-codes {
 			s.number(x, k, n)
 		} else {
-			s.code(x, k, n)
+			written[k] = s.code(x, k, n)
 		}
 		// A column that never varies is as good as any of unit scale.
 		if s.Variance[k] == 0 {
@@ -74,6 +77,9 @@ func NewScale(x *mat.Dense, codes int) Scale {
 		if s.Square[k] == 0 {
 			s.Square[k] = 1
 		}
+	})
+	for _, w := range written {
+		s.written += w
 	}
 	return s
 }
@@ -91,8 +97,8 @@ func (s *Scale) number(x *mat.Dense, k, n int) {
 }
 
 // code uses that a 0/1 column with a share p of ones has the mean square p and the variance
-// p − p².
-func (s *Scale) code(x *mat.Dense, k, n int) {
+// p − p². It returns how many such columns there are.
+func (s *Scale) code(x *mat.Dense, k, n int) int {
 	var share []float64
 	for i := range n {
 		code := int(x.At(i, k))
@@ -107,7 +113,7 @@ func (s *Scale) code(x *mat.Dense, k, n int) {
 		s.Variance[k] += p - p*p
 		s.Square[k] += p
 	}
-	s.written += len(share)
+	return len(share)
 }
 
 // from is the scale of the columns from one on.
