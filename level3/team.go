@@ -83,10 +83,16 @@ func Share(work float64, tasks int, body func(task int)) {
 }
 
 // Wake gets other cores up where operations of so much work in all follow each other, of which each may be too small
-// to be worth that by itself.
+// to be worth that by itself, unless they are still awake.
 func Wake(work float64) {
-	if work >= parallelFlops {
-		Share(work, tasks.Workers(), func(int) {})
+	if work < parallelFlops {
+		return
+	}
+	var none *kernels
+	s := none.begin(work)
+	defer s.end()
+	if s.alive.Load() == 0 && !tasks.Awake() {
+		s.run(work, s.cores(), func(int, int) {})
 	}
 }
 
