@@ -64,7 +64,7 @@ model.lossep.unfinished; after an interruption the same command resumes from the
 	return c
 }
 
-func (q *fitRequest) run(c *cobra.Command, args []string) error {
+func (q *fitRequest) run(c *cobra.Command, args []string) (err error) {
 	output, err := modelOutput(q.output, q.NoSave, args, q.utility.Files())
 	if err != nil {
 		return err
@@ -82,6 +82,12 @@ func (q *fitRequest) run(c *cobra.Command, args []string) error {
 	if unfinished != nil {
 		o.Checkpoints = unfinished
 	}
+	defer func() {
+		if err != nil && c.Context().Err() != nil {
+			clearProgress(c.ErrOrStderr())
+			unfinished.tell(c.ErrOrStderr(), q.place)
+		}
+	}()
 	elsewhere := &fitting{place: q.place}
 	if err := elsewhere.begin(c, rows, &o, output, args); err != nil {
 		return err
@@ -100,9 +106,6 @@ func (q *fitRequest) run(c *cobra.Command, args []string) error {
 	}
 	m, err := p.fit(c.Context())
 	clearProgress(c.ErrOrStderr())
-	if err != nil && c.Context().Err() != nil {
-		unfinished.tell()
-	}
 	if err != nil {
 		return unfinished.blame(err)
 	}

@@ -83,9 +83,28 @@ func TestFitInterrupted(t *testing.T) {
 		if code := run(ctx, args, nil, &out, &errs); code != 130 || out.Len() > 0 || !strings.Contains(errs.String(), "interrupted") {
 			t.Errorf("%v: exit code %d, %s%s", args, code, out.String(), errs.String())
 		}
+		if anew := strings.HasSuffix(errs.String(), "nothing was written or kept; the same command begins anew\nlossep: interrupted\n"); anew != (args[0] == "fit") {
+			t.Errorf("%v: %s", args, errs.String())
+		}
 		if _, err := os.Stat(other); err == nil {
 			t.Errorf("%v left a file", args)
 		}
+	}
+}
+
+// What an earlier fit has kept is as it was where another is interrupted before it looks at it.
+func TestKeptBeforeIsLeft(t *testing.T) {
+	dir := fitted(t)
+	kept := filepath.Join(dir, "other.unfinished")
+	if err := os.WriteFile(kept, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errs bytes.Buffer
+	run(ctx, []string{"fit", filepath.Join(dir, "rows.csv"), "--cost", "fn=5,fp=1", "-o", filepath.Join(dir, "other")}, nil, &out, &errs)
+	if !strings.HasSuffix(errs.String(), "nothing was written, and "+kept+" is as it was\nlossep: interrupted\n") {
+		t.Error(errs.String())
 	}
 }
 

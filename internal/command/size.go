@@ -101,17 +101,26 @@ func (f *unfinishedFile) Refused(why string) {
 	fmt.Fprintf(f.errs, "%s is %s: the fit begins anew, and the file is replaced\n", f.path, why)
 }
 
-// tell says what is left of a fit that was interrupted.
-func (f *unfinishedFile) tell() {
-	if f == nil {
-		return
+// tell says what is left of a fit that was interrupted. Where it computes at a place, passes that were finished are kept there.
+func (f *unfinishedFile) tell(errs io.Writer, place *Place) {
+	if f != nil && f.err != nil {
+		fmt.Fprintf(errs, "no more could be kept in %s: %v\n", f.path, f.err)
 	}
-	if f.err != nil {
-		fmt.Fprintf(f.errs, "no more could be kept in %s: %v\n", f.path, f.err)
+	switch {
+	case f != nil && f.rows > 0:
+		fmt.Fprintf(errs, "what was found with %d rows is kept in %s; the same command goes on from there\n", f.rows, f.path)
+	case f != nil && !f.ours && f.exists(): // it has not been looked at
+		fmt.Fprintf(errs, "nothing was written, and %s is as it was\n", f.path)
+	case place != nil:
+		fmt.Fprintln(errs, "no model was written")
+	default:
+		fmt.Fprintln(errs, "nothing was written or kept; the same command begins anew")
 	}
-	if f.rows > 0 {
-		fmt.Fprintf(f.errs, "what was found with %d rows is kept in %s; the same command goes on from there\n", f.rows, f.path)
-	}
+}
+
+func (f *unfinishedFile) exists() bool {
+	_, err := os.Stat(f.path)
+	return err == nil
 }
 
 // remove is for when the model has been written.
