@@ -49,7 +49,8 @@ type builder struct {
 	table  *Table
 	limits Limits
 	source *splitter
-	blank  int // line of an empty line at the end of the chunk before
+	blank  int  // line of an empty line at the end of the chunk before
+	named  bool // it is known that the first row names the columns
 }
 
 // begin reads chunks up to the one with the first row, which is judged by the rows that
@@ -84,7 +85,8 @@ func (b *builder) begin(header Header) error {
 		}
 	}
 	t.columns = GeneratedNames(len(first))
-	t.header = header == HeaderYes || header == HeaderAbove || header == HeaderExpected || header != HeaderNo && p.looksLikeHeader(0)
+	b.named = header == HeaderYes || header == HeaderAbove || header == HeaderExpected
+	t.header = b.named || header != HeaderNo && p.looksLikeHeader(0)
 	if t.header {
 		var err error
 		if t.columns, err = headerNames(t.file, line, first); err != nil {
@@ -217,6 +219,9 @@ func (b *builder) take(p *parser) error {
 // finish checks that there is a table. One without rows comes with the error.
 func (b *builder) finish() (*Table, error) {
 	t := b.table
+	if t.n == 0 && b.named {
+		return t, (&Error{File: t.file, Err: ErrNoRows}).Say("add rows", "there is a header but no row below it")
+	}
 	if t.n == 0 {
 		return t, (&Error{File: t.file, Line: 2, Column: 1, ColumnName: t.columns[0], Err: ErrNoRows}).Say(
 			"add rows, or say that the first row is data",
