@@ -66,6 +66,6 @@
 // task, and the order of its sum is fixed by the depth: results are the same bits
 // for any GOMAXPROCS. They differ, by rounding, between kernels, but
 // NEON's are AVX2's. Helpers stay awake
-// for up to 200 microseconds after a step, for the next one or the next operation.
+// for up to 60 microseconds after a step, for the next one or the next operation.
 // Share lends them to work of others.
 package level3

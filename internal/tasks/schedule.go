@@ -15,7 +15,7 @@ func Speed(cores int) float64 { return math.Pow(slowing, math.Log2(float64(cores
 
 // A core that has had nothing to do for longer than it looks for work takes a while to wake.
 const (
-	looking = 200 * time.Microsecond
+	looking = 60 * time.Microsecond
 	waking  = 60 * time.Microsecond
 )
 
