@@ -73,6 +73,9 @@ func (a *answers) refuse(rows []int) *table.Error {
 		what, fix = "outcome "+table.Quote(a.condition.String()), "fill the cells in, or leave these rows out"
 		at = t.Place(rows[0])
 	}
+	if len(rows) == t.Len() { // none would be left
+		return at.Say("fill the outcomes in", "the %s is missing in every row", what)
+	}
 	at = at.Say(fix, "the %s is missing in %s: %s", what, table.Plural(len(rows), "row"), lineList(t, rows))
 	if len(rows) <= mostNotRows {
 		if way, all := notRows(t, rows); all {
