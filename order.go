@@ -66,7 +66,10 @@ func (p *Problem) sortedStakes(i int) []float64 {
 // classRanks number the classes of rows from the rarest on, and those of as many rows by the sum
 // of the digests of theirs.
 func classRanks(labels []int, digests []uint64) []int {
-	all := slices.Max(labels) + 1
+	all := 0
+	for _, y := range labels {
+		all = max(all, y+1)
+	}
 	counts, sums, ranks := make([]int, all), make([]uint64, all), make([]int, all)
 	for i, y := range labels {
 		counts[y]++

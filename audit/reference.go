@@ -114,11 +114,9 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 func (a *Audit) unreachable(p *lossep.Problem, l *lossep.Learned, cases int) string {
 	views := p.Len() * lossep.ViewsOf(p.Recipe)
 	switch {
-	case !a.several():
-		return ""
 	case p.Recipe.Target.Ordered && l.Inducing() > 0:
 		return "a sample of the rows would have other cut points between grades"
-	case p.Recipe.Target.Ordered:
+	case !a.several(), p.Recipe.Target.Ordered:
 		return ""
 	case p.Weights != nil:
 		return "its draws are for rows that count once each"

@@ -52,7 +52,7 @@ func (g *Gaussian) Covariances(dst *mat.Dense, views *Views, ws *Workspace) {
 }
 
 // Step is the Length of a change of natural parameters that is given as a whole. With Y = U⁻ᵀPU⁻¹ it has
-// U⁻ᵀ(H − Pμ) = U⁻ᵀH − Y·Uμ.
+// U⁻ᵀ(H − Pμ) = U⁻ᵀH − Y·Uμ. It is not for several goroutines at a time.
 func (g *Gaussian) Step(change *Natural, ws *Workspace) float64 {
 	m := g.Dim()
 	ws.growSquare(m)

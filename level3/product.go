@@ -22,7 +22,8 @@ const (
 	leastTaskRows, leastTaskCols = 48, 48
 	fewTasks                     = 4
 
-	packedWhole = 1 << 20 // numbers of operands that are packed in their whole depth
+	// Operands of so many numbers are packed in their whole depth, of a few depths.
+	packedWhole, wholeDepths = 1 << 20, 6
 )
 
 // product computes region(C) += alpha·A·B, or C = … when accumulate is false. It is
@@ -122,7 +123,7 @@ func (p *product) compute(s *session, alpha float64, b view, fromB stairs, c vie
 	// Equal slices of depth, in whole vectors: no thin one at the end.
 	p.step = roundUp(ceilDiv(k, ceilDiv(k, depthBlock)), 8)
 	depth := p.step
-	if (min(m, rows)+min(n, cols))*k <= packedWhole {
+	if p.cores() > 1 && k <= wholeDepths*depthBlock && (roundUp(min(m, rows), p.widthA)+roundUp(min(n, cols), p.nr))*k <= packedWhole {
 		depth = k // packed at once, as cores wait for each other after each packing
 	}
 	p.packedB = grown(p.packedB, roundUp(min(n, cols), p.nr)*min(depth, k))

@@ -91,7 +91,7 @@ func Wake(work float64) {
 	var none *kernels
 	s := none.begin(work)
 	defer s.end()
-	if s.alive.Load() == 0 && !tasks.Awake() {
+	if int(s.alive.Load()) < s.cores()-1 && !tasks.Awake() {
 		s.run(work, s.cores(), func(int, int) {})
 	}
 }

@@ -128,6 +128,7 @@ func newSettling(e Engine, o Settings) *settling {
 
 // leave makes way for the next run.
 func (s *settling) leave() {
+	s.ws.Forget()
 	settleRooms.Put(s.settleRoom)
 	s.settleRoom = nil
 }

@@ -46,7 +46,7 @@ func (f *foldFn) ProcessElement(ctx context.Context, element string) error {
 
 // folds computes folds of an audit: the elements are folds here, and a worker reads the
 // whole table.
-func (f *flags) folds(ctx context.Context, args []string, numbers []int, keep func(text []byte) error) error {
+func (f *flags) folds(ctx context.Context, args []string, numbers []int, keep func(fold int, text []byte) error) error {
 	s := store{cmp.Or(f.folder, os.TempDir())}.within(fmt.Sprintf("lossep-audit-%x", rand.Uint64()))
 	if err := s.begin(); err != nil {
 		return command.Usagef("--work: the folder cannot be made: %w", err)
@@ -57,19 +57,21 @@ func (f *flags) folds(ctx context.Context, args []string, numbers []int, keep fu
 		pieces[k].Number = number
 	}
 	failure := runPipeline(ctx, f.runner, &foldFn{Folder: s.folder, Args: args, Program: programVersion()}, pieces)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	// Folds that were finished are kept even where others failed.
+	// Folds that were finished are kept even where others failed, or were interrupted.
+	interrupted := ctx.Err()
+	ctx = context.WithoutCancel(ctx)
 	for _, r := range pieces {
 		text, err := s.read(ctx, shardName(r.Number, "fold"))
 		if err != nil {
 			failure = errors.Join(failure, told(ctx, s, []Rows{r}, ""))
 			continue
 		}
-		if err := keep(text); err != nil {
-			return err
+		if err := keep(r.Number, text); err != nil {
+			failure = errors.Join(failure, err)
 		}
+	}
+	if interrupted != nil {
+		return interrupted
 	}
 	if failure == nil {
 		return nil

@@ -36,8 +36,9 @@ type Place struct {
 	// Decide decides the rows of a table into a new folder of Parquet files, of which there is
 	// none until accept has taken what was decided.
 	Decide func(ctx context.Context, d Decide, t *parquet.Table, folder string, accept func([]*Decided) error) error
-	// Folds computes folds of the audit with these arguments, by Fold, and hands over the text of each.
-	Folds func(ctx context.Context, args []string, folds []int, keep func(text []byte) error) error
+	// Folds computes folds of the audit with these arguments, by Fold, and hands over the text of each, also of those that were
+	// finished before an interruption.
+	Folds func(ctx context.Context, args []string, folds []int, keep func(fold int, text []byte) error) error
 
 	args []string // of the command
 }
@@ -173,12 +174,15 @@ func runAt[F any](p *Place, a auditing[F]) func(context.Context, []*F, func(*F) 
 				missing = append(missing, k)
 			}
 		}
-		err := p.Folds(ctx, slices.Clone(p.args), missing, func(text []byte) error {
+		err := p.Folds(ctx, slices.Clone(p.args), missing, func(fold int, text []byte) error {
 			f := new(F)
 			if err := json.Unmarshal(text, f); err != nil {
-				return fmt.Errorf("a fold that was computed elsewhere cannot be read: %w", err)
+				return fmt.Errorf("fold %d, which was computed elsewhere, cannot be read: %w", fold, err)
 			}
-			folds[a.Index(f)] = f
+			if a.Index(f) != fold || !a.Fits(f) {
+				return fmt.Errorf("fold %d, which was computed elsewhere, is none of this audit; have the same version and files on all machines", fold)
+			}
+			folds[fold] = f
 			return finished(f)
 		})
 		return folds, err
