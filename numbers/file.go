@@ -10,6 +10,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/modelfile"
@@ -95,7 +96,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 		return nil, errors.New("its description lacks the recipe of a number, or the costs")
 	case family == nil || len(h.Noise) != len(family.Priors()):
 		return nil, fmt.Errorf("its noise %q with %d hyperparameters is unknown", h.Shape.Noise, len(h.Noise))
-	case h.Summary.Rows != h.Recipe.Rows || h.Summary.Inducing < 0 || h.Summary.Inducing == 0 && (h.Summary.Effects != nil || h.Summary.Noise != nil):
+	case h.Summary.Rows != h.Recipe.Rows || h.Summary.Inducing < 0 || h.Summary.Inducing == 0 && h.Summary.Effects != nil:
 		return nil, errors.New("its recipe and its summary contradict each other")
 	}
 	if err := checkMethod(h.Summary.Method); err != nil {
@@ -156,13 +157,9 @@ func (m *Model) read(r *modelfile.Reader, h *header) error {
 		if err != nil {
 			return err
 		}
-		set, err := r.Effects(append(slices.Clone(m.summary.Effects), m.summary.Noise...), 1, n)
+		set, err := m.effects(r, n)
 		if err != nil {
 			return err
-		}
-		set, m.uneven.spread = set[:len(m.summary.Effects)], set[len(m.summary.Effects):]
-		if len(set) == 0 {
-			set = nil // as a model has it that was not read
 		}
 		var sites []gauss.Scalar
 		if h.Kept {
@@ -172,6 +169,9 @@ func (m *Model) read(r *modelfile.Reader, h *header) error {
 		}
 		m.posterior = posterior.NewInducing(process.With(set), posterior.Latent{}, q[0], sites)
 		return nil
+	}
+	if _, err := m.effects(r, m.recipe.Rows); err != nil {
+		return err
 	}
 	sites, err := m.rows(r, h.CostColumns)
 	if err != nil {
@@ -187,6 +187,19 @@ func (m *Model) read(r *modelfile.Reader, h *header) error {
 	}
 	m.posterior, err = posterior.NewFull(context.Background(), process, posterior.Latent{}, sites, calibration)
 	return err
+}
+
+// effects reads those on the latent value, which so many points see, and those on the noise, which the model keeps.
+func (m *Model) effects(r *modelfile.Reader, points int) (effects.Set, error) {
+	on := len(m.summary.Effects)
+	set, err := r.Effects(append(slices.Clone(m.summary.Effects), m.summary.Noise...), 1, points)
+	if err != nil || len(set) == 0 {
+		return nil, err
+	}
+	if m.uneven.spread = set[on:]; on == 0 {
+		return nil, nil // as a model has it that was not read
+	}
+	return set[:on], nil
 }
 
 // rows reads the training rows, and their sites.

@@ -376,8 +376,13 @@ func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
 	if best == nil {
 		return fault
 	}
-	m.family, m.summary.LogEvidence = found.family, best.EP.LogEvidence
-	if err := p.conclude(ctx, m, best.Process, found, &best.EP.Result); err != nil {
+	m.family = found.family
+	ep, err := p.sharpen(ctx, m, best.Process, found, best.EP)
+	if err != nil {
+		return err
+	}
+	m.summary.LogEvidence = ep.LogEvidence
+	if err := p.conclude(ctx, m, best.Process, found.under(m.uneven, p.X), &ep.Result); err != nil {
 		return err
 	}
 	left, err := m.cavities(ctx)

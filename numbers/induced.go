@@ -103,7 +103,7 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms, kept *lossep
 	if err != nil {
 		return err
 	}
-	if m.uneven, err = (sampled{p.X, p.coding.Codes(), p.opt.Seed, p.order}).noise(ctx, of, &m.shape.Transform, left); err != nil {
+	if m.uneven, err = p.sampled().noise(ctx, of, &m.shape.Transform, left); err != nil {
 		return err
 	}
 	m.summary.Noise = modelfile.EffectsOf(m.uneven.spread, lossep.EntryNames(p.Recipe))

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
@@ -49,7 +50,7 @@ func (m *Model) LabelWorth(ctx context.Context, x *mat.Dense, stakes []decision.
 		variance := known.Cov.At(j, j)
 		outcomes, weights := outcomesOf(all[j])
 		for k, y := range outcomes {
-			_, slope, bend := m.family.Term(m.shape.Transform.At(y)).LogMean(known.Mean[j], variance)
+			_, slope, bend := m.term(x.RawRowView(j), y).LogMean(known.Mean[j], variance)
 			for i := range n {
 				if c := known.Cov.At(i, j); ctx.Err() != nil || c*c < unrelated*unrelated*variance*known.Cov.At(i, i) {
 					continue
@@ -64,6 +65,12 @@ func (m *Model) LabelWorth(ctx context.Context, x *mat.Dense, stakes []decision.
 		return nil, inputf("labels", "what a label is worth is beyond the largest number; give smaller costs")
 	}
 	return out, ctx.Err()
+}
+
+// term is that of an outcome of a row.
+func (m *Model) term(row []float64, y float64) factor.Factor {
+	one := &terms{y: []float64{m.shape.Transform.At(y)}, family: m.family}
+	return one.under(m.uneven, mat.NewDense(1, len(row), row)).Term(0)
 }
 
 // outcomesOf are some that stand for a distribution, each once, with their probabilities: its quantiles where a normal has

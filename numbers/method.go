@@ -66,7 +66,10 @@ func (p *Problem) utility(m *Model, rows []int, mean, variance []float64) (*util
 	if len(stakes) > 1 {
 		stakes = indices.Take(stakes, rows)
 	}
-	u := newUtility(m.family, &m.shape.Transform, indices.Take(p.known, rows), stakes, ceilingTimes, mean, variance)
+	at := func(j int, mean, variance float64) Distribution {
+		return measured(m.predictAt(p.X.RawRowView(rows[j]), mean, variance), p.known, rows[j])
+	}
+	u := newUtility(m.family, &m.shape.Transform, at, stakes, ceilingTimes, mean, variance)
 	if p.Weights != nil {
 		u.weights = indices.Take(p.Weights, rows)
 		floats.Scale(1/floats.Sum(u.weights), u.weights)
@@ -146,7 +149,7 @@ func (m *Model) by(ctx context.Context, p *Problem, method lossep.Method) (*Mode
 	if !ok {
 		return nil, inputf("methods", "methods are compared on the full process; leave them out, or have no inducing points")
 	}
-	of, process := (&terms{y: m.shape.Transform.all(m.values), weights: m.weights, family: m.family}).withKnown(p.known, m.shape.Transform.Scale), full.Process()
+	of, process := (&terms{y: m.shape.Transform.all(m.values), weights: m.weights, family: m.family}).withKnown(p.known, m.shape.Transform.Scale).under(m.uneven, m.x), full.Process()
 	start := full.State().Sites
 	row, _ := methods.Named(string(lossep.EP))
 	ep, err := row.Fit(ctx, gp.CasesOf(of).Model(process), methods.Options{Start: &infer.Sites{Terms: start}, Schedule: infer.Parallel})

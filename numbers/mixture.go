@@ -7,19 +7,21 @@ import (
 	"github.com/lossep/lossep/normal"
 )
 
-// mixture is the one of few normals that standardised residuals are most probable under, by expectation and maximisation from
+// mixture is the one of few normals that standardised residuals z are most probable under, by expectation and maximisation from
 // one narrow, one of unit width and two wide ones.
-func mixture(z []float64) []Part {
+func mixture(z []float64, of []residual) []Part {
 	parts := []Part{{0.2, 0, 0.4}, {0.5, 0, 1}, {0.25, 0, 2}, {0.05, 0, 5}}
 	last := math.Inf(-1)
 	share := make([]float64, len(parts))
 	for range mixtureSteps {
 		sums := make([][3]float64, len(parts))
 		value := 0.0
-		for _, x := range z {
+		for i, x := range z {
 			p, each := responsibilities(parts, x, share)
-			value += math.Log(p)
+			count := of[i].count
+			value += count * math.Log(p)
 			for k, r := range each {
+				r *= count
 				sums[k][0] += r
 				sums[k][1] += r * x
 				sums[k][2] += r * x * x

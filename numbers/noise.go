@@ -7,11 +7,16 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/modelfile"
 )
 
 // Noise that depends on columns. Where rows are left out, a residual over its standard deviation has the square S,
@@ -19,10 +24,11 @@ import (
 // Poisson count of one half whose mean is e^(g + log(S/2)). So effects of groups on g are found as those on
 // outcomes are.
 
-// precisions are the terms of squared residuals.
-type precisions struct{ squares []float64 }
+// precisions are the terms of squared residuals, each of which counts so often.
+type precisions struct{ squares, counts []float64 }
 
-func (p precisions) Len() int { return len(p.squares) }
+func (p precisions) Len() int            { return len(p.squares) }
+func (p precisions) Count(i int) float64 { return p.counts[i] }
 func (p precisions) Term(i int) factor.Factor {
 	return shifted{factor.Poisson{Y: 0.5}, math.Log(p.squares[i] / 2)}
 }
@@ -41,10 +47,11 @@ type uneven struct {
 	tails  []Part      // mixture of normals that a residual over its standard deviation has, nil for one
 }
 
-// residual is what is left of a row that is left out: the difference to its mean, the variance of that and the noise of all rows.
+// residual is what is left of a row that is left out: the difference to its mean, the variance of that and the noise of all rows,
+// and how often the row counts.
 type residual struct {
-	row                 []float64
-	off, variance, even float64
+	row                        []float64
+	off, variance, even, count float64
 }
 
 // standard is the residual over its standard deviation, given how many times as large the variance of its noise is.
@@ -54,52 +61,67 @@ func (r residual) standard(excess float64) float64 {
 
 func (r residual) sd(excess float64) float64 { return math.Sqrt(r.variance + r.even*excess) }
 
-// mixtureRows is the most rows that tails are found from.
-const mixtureRows = 30_000
+// noiseRows is the least rows that noise is compared by: half of them tell no less than one group from another. mixtureRows is the
+// most that tails are found from.
+const (
+	noiseRows   = 20
+	mixtureRows = 30_000
+)
 
-// noise finds in what noise is uneven, as far as rows that it is not found from become more probable with it: by three nats at
-// least. Tails and groups are found in turn, as few outliers would make a group look wide.
-func (s sampled) noise(ctx context.Context, of *terms, t *Transform, left []gauss.Scalar) (found uneven, err error) {
+// residuals are what is left of rows that are left out; nil if their noise is not normal, or known, or if nothing is known of some
+// without them.
+func (s sampled) residuals(of *terms, left []gauss.Scalar) []residual {
 	family, ok := of.family.(normalNoise)
 	if !ok {
-		return found, nil
+		return nil
 	}
 	all := make([]residual, of.Len())
 	for i, c := range left {
 		if !c.Proper() {
-			return found, nil
+			return nil
 		}
-		all[i] = residual{s.x.RawRowView(i), of.y[i] - c.Mean(), c.Variance(), family.variance}
+		all[i] = residual{s.x.RawRowView(i), of.y[i] - c.Mean(), c.Variance(), family.variance, of.Count(i)}
+	}
+	return all
+}
+
+// noise finds in what noise is uneven, as far as rows that it is not found from become more probable with it: by three nats at
+// least. Tails and groups are found in turn, as few outliers would make a group look wide.
+func (s sampled) noise(ctx context.Context, of *terms, t *Transform, left []gauss.Scalar) (uneven, error) {
+	steps := 2
+	if t.Name == "log" { // nothing would be left of the mean of an amount whose logarithm has long tails
+		steps = 1
+	}
+	found, _, err := s.noiseBySteps(ctx, s.residuals(of, left), steps)
+	return found, err
+}
+
+// noiseBySteps is noise by at most so many steps, and by how many nats it makes the half of the rows more probable that it was not
+// found from.
+func (s sampled) noiseBySteps(ctx context.Context, all []residual, steps int) (found uneven, gain float64, err error) {
+	if len(all) < noiseRows {
+		return found, 0, nil
 	}
 	order := rand.New(rand.NewPCG(s.seed, 6)).Perm(len(all))
 	if s.order != nil {
 		order = indices.Take(s.order, order)
 	}
 	half, rest := order[:len(all)/2], order[len(all)/2:]
-	value := func(u uneven) (sum float64) {
-		for _, i := range rest {
-			sum += u.logDensity(all[i])
-		}
-		return sum
-	}
-	steps := 2
-	if t.Name == "log" { // nothing would be left of the mean of an amount whose logarithm has long tails
-		steps = 1
-	}
+	even := uneven{}.logDensities(all, rest)
 	tried, err := s.steps(ctx, half, all, steps)
-	best, most := 0, value(uneven{})
+	best := 0
 	for k, u := range tried {
-		if v := value(u); v > most+worthwhile {
-			best, most = k+1, v
+		if v := u.logDensities(all, rest) - even; v > gain+worthwhile {
+			best, gain = k+1, v
 		}
 	}
 	if err != nil || best == 0 {
-		return found, err
+		return found, gain, err
 	}
 	if tried, err = s.steps(ctx, order, all, best); len(tried) > 0 {
 		found = tried[len(tried)-1]
 	}
-	return found, err
+	return found, gain, err
 }
 
 // steps are what is found by groups alone, and then by tails and groups in turn. There is less of it where the groups of noise
@@ -115,7 +137,7 @@ func (s sampled) steps(ctx context.Context, rows []int, all []residual, steps in
 			return nil, err
 		}
 		next := uneven{spread: groups}
-		last = uneven{groups, mixture(next.standard(some))}
+		last = uneven{groups, mixture(next.standard(some), some)}
 		if found = append(found, next); len(found) > 1 {
 			found[len(found)-1] = last
 		}
@@ -124,16 +146,22 @@ func (s sampled) steps(ctx context.Context, rows []int, all []residual, steps in
 }
 
 // groups finds groups whose noise is larger or smaller than that of all, given what is known of the noise so far: with tails
-// a residual counts as far as the normals say that it may be of.
+// a residual counts as far as the normals say that it may be of. Of noise alone squares are those expected given the residual, which
+// is noise for a share of its variance: E-step of expectation and maximisation. So an outcome that is met exactly says no more than
+// what is known of the latent value without it.
 func (s sampled) groups(ctx context.Context, rows []int, all []residual, known uneven) (effects.Set, error) {
-	squares := make([]float64, len(rows))
+	squares, counts := make([]float64, len(rows)), make([]float64, len(rows))
 	for k, i := range rows {
 		size := excess(known.spread, all[i].row)
 		square := effectiveSquare(known.parts(), all[i].standard(size))
-		squares[k] = max(leastSquare, min(mostSquare, size*square))
+		if s.alone {
+			share := all[i].even * size / (all[i].variance + all[i].even*size)
+			square = share*square + 1 - share
+		}
+		squares[k], counts[k] = max(leastSquare, min(mostSquare, size*square)), all[i].count
 	}
 	x := gp.RowsOf(s.x, rows)
-	fit := effects.NewFit(effects.NewTable(x, s.codes), effects.NewInMemory(x, precisions{squares}, 0))
+	fit := effects.NewFit(effects.NewTable(x, s.codes), effects.NewInMemory(x, precisions{squares, counts}, 0))
 	if err := fit.Add(ctx, effects.Family{}, 1); err != nil { // of all rows
 		return nil, err
 	}
@@ -150,6 +178,14 @@ func (u uneven) standard(all []residual) []float64 {
 		z[i] = r.standard(excess(u.spread, r.row))
 	}
 	return z
+}
+
+// logDensities add up those of some residuals, by how often they count.
+func (u uneven) logDensities(all []residual, rows []int) (sum float64) {
+	for _, i := range rows {
+		sum += all[i].count * u.logDensity(all[i])
+	}
+	return sum
 }
 
 // logDensity is that of a residual.
@@ -179,6 +215,37 @@ func excess(set effects.Set, row []float64) float64 {
 // Bounds of the logarithm of excess. The squares that it is learnt from are no larger than mostSquare: where groups differ much, the
 // expectation for one that is new would be far larger, and the mean of an amount whose logarithm is normal beyond all that was seen.
 var leastExcess, mostExcess = -8.0, math.Log(mostSquare)
+
+// under are the terms where normal noise has the groups of uneven: each has the variance of its row.
+func (t *terms) under(u uneven, x *mat.Dense) *terms {
+	n, ok := t.family.(normalNoise)
+	if !ok || len(u.spread) == 0 {
+		return t
+	}
+	c := *t
+	c.known = make([]float64, len(t.y))
+	for i := range c.known {
+		c.known[i] = n.variance * excess(u.spread, x.RawRowView(i))
+	}
+	return &c
+}
+
+// sharpen finds in what noise is uneven from rows that are left out of the full process, and goes on to the posterior under it:
+// where noise is smaller a row tells more.
+func (p *Problem) sharpen(ctx context.Context, m *Model, process *gp.Process, of *terms, ep *infer.EPResult) (*infer.EPResult, error) {
+	s := p.sampled()
+	s.alone = true
+	found, err := s.noise(ctx, of, &m.shape.Transform, ep.Cavities)
+	if err != nil {
+		return nil, err
+	}
+	m.uneven = found
+	m.summary.Noise = modelfile.EffectsOf(found.spread, lossep.EntryNames(p.Recipe))
+	if found.spread == nil {
+		return ep, nil
+	}
+	return infer.EP{Schedule: infer.Parallel}.Fit(ctx, gp.CasesOf(of.under(found, p.X)).Model(process))
+}
 
 // predictAt is the distribution of the outcome of a row whose latent value is N(mean, variance).
 func (m *Model) predictAt(row []float64, mean, variance float64) Distribution {

@@ -99,7 +99,7 @@ func (s *simulated) actions(q *gauss.Gaussian, stake decision.Stake) []float64 {
 func (s *simulated) calibrated(q *gauss.Gaussian, stake decision.Stake, times float64) *infer.Model {
 	mean, variance := s.moments(q)
 	m := *s.model
-	m.Utility = newUtility(s.family, plain, nil, []decision.Stake{stake}, times, mean, variance)
+	m.Utility = newUtility(s.family, plain, alike(s.family), []decision.Stake{stake}, times, mean, variance)
 	return &m
 }
 

@@ -87,6 +87,13 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 			for i, v := range y {
 				s.Evidence += of.Count(i) * t.logSlope(v)
 			}
+			// Normal noise may depend on columns, of which half of the rows tell by the other.
+			some := sampled{x: x, codes: p.coding.Codes(), seed: p.opt.Seed, alone: true}
+			_, gain, err := some.noiseBySteps(ctx, some.residuals(of, fit.EP.Cavities), 1)
+			if err != nil {
+				return best, nil, err
+			}
+			s.Evidence += 2 * gain
 			p.tell("choosing a transformation of the outcome and its noise", len(tried)+1, s.Evidence)
 			if tried = append(tried, s); len(tried) == 1 || s.Evidence > best.Evidence+worthwhile {
 				best = s
@@ -186,12 +193,19 @@ func logProbability(d Distribution, y, unit float64) float64 {
 // leastDifference is what a difference of probabilities tells to six digits.
 const leastDifference = 1e-10
 
+// sampled are the rows of the problem.
+func (p *Problem) sampled() sampled {
+	return sampled{x: p.X, codes: p.coding.Codes(), seed: p.opt.Seed, order: p.order}
+}
+
 // sampled are rows that effects alone are fitted to.
 type sampled struct {
 	x     *mat.Dense
 	codes int
 	seed  uint64
 	order []int // that rows are dealt from, nil for the one they have
+	// alone says that groups are those of the noise alone, which terms are to have, and not of what is left of rows in all.
+	alone bool
 }
 
 // leftOut are the distributions of the outcomes of rows without each.

@@ -10,7 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/table"
 )
 
 // shops are sales by shop, day and year, whose root has normal noise that is larger in one shop; some shops are closed on Sundays, and of
@@ -122,7 +124,7 @@ func TestNoiseOfNewGroupsIsBounded(t *testing.T) {
 	all := make([]residual, groups*each)
 	for i := range all {
 		x.Set(i, 0, float64(i%groups))
-		all[i] = residual{row: x.RawRowView(i), off: 4, even: 1}
+		all[i] = residual{row: x.RawRowView(i), off: 4, even: 1, count: 1}
 		if i%2 == 0 {
 			all[i].off = 0.2
 		}
@@ -135,5 +137,106 @@ func TestNoiseOfNewGroupsIsBounded(t *testing.T) {
 	narrow, wide, other := excess(found, []float64{0}), excess(found, []float64{1}), excess(found, []float64{-1})
 	if !(narrow < 0.1 && wide > 10 && other > 1 && other <= mostSquare*(1+1e-9)) {
 		t.Errorf("noise of %v, %v, and %v of a group that is new", narrow, wide, other)
+	}
+}
+
+// spreading is a wave whose noise grows with x where it is to, in rows of another seed from one table to the next.
+func spreading(t *testing.T, rows int, seed uint64, even bool) *table.Table {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	return tableOf(t, "spreading", "x,group,y", rows, func(int) string {
+		x, sd := 10*rng.Float64(), 0.3
+		if !even {
+			sd = spreadAt(x)
+		}
+		return fmt.Sprintf("%.6f,g%d,%.9f", x, rng.IntN(3), math.Sin(x)+sd*rng.NormFloat64())
+	})
+}
+
+func spreadAt(x float64) float64 { return 0.1 + 0.06*x }
+
+// Noise of the full process depends on columns where it does: predicted widths are those of the outcomes, and the posterior is exact
+// regression with the variance of each row, of the methods, after an update and once read.
+func TestNoiseOfTheFullProcess(t *testing.T) {
+	o := lossep.Options{Seed: 1, Kernel: "matern32 + constant"}
+	o.Data.Target = "y"
+	fit := func(rows int, even bool) *Model {
+		p, err := Prepare(spreading(t, rows, 1, even), o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := p.Fit(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	if m := fit(150, true); m.uneven.spread != nil {
+		t.Errorf("even noise is said to be uneven: %v", m.Results())
+	}
+	m := fit(400, false)
+	if m.uneven.spread == nil || len(m.summary.Noise) < 2 {
+		t.Fatalf("%v", m.Results())
+	}
+	isWeightedRegression(t, m)
+	places := &Problem{Recipe: m.recipe}
+	if err := places.encode(tableOf(t, "places", "x,group,y", 9, func(i int) string { return fmt.Sprintf("%d,g0,0", i+1) })); err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range m.predict(places.X) {
+		// The 25 rows of a bin tell a standard deviation to a seventh, three of which these are.
+		if got, want := (d.Quantile(0.95)-d.Quantile(0.05))/(2*1.645), spreadAt(float64(i+1)); math.Abs(math.Log(got/want)) > 0.43 {
+			t.Errorf("at %d the standard deviation is %.3f, not %.3f", i+1, got, want)
+		}
+	}
+	again := saved(t, m).predict(m.x)
+	for i, d := range m.predict(m.x) {
+		if d.Quantile(0.1) != again[i].Quantile(0.1) {
+			t.Fatal("another distribution once the model is read")
+		}
+	}
+	next, err := m.Update(t.Context(), spreading(t, 100, 2, false), lossep.UpdateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(next.values) != 500 {
+		t.Fatalf("%d rows", len(next.values))
+	}
+	isWeightedRegression(t, next)
+	isWeightedRegression(t, saved(t, next))
+	if term := m.term(m.x.RawRowView(0), m.values[0]).(factor.Gaussian); term.Variance != m.family.(normalNoise).variance*excess(m.uneven.spread, m.x.RawRowView(0)) {
+		t.Errorf("the variance of a label is %v", term.Variance)
+	}
+}
+
+// isWeightedRegression compares what is known of the latent values of ten rows with m = k(K + D)⁻¹z and v = k₀ − k(K + D)⁻¹k, where D is
+// the variance that the model says the noise of each row has.
+func isWeightedRegression(t *testing.T, m *Model) {
+	t.Helper()
+	n := len(m.values)
+	var gram, noisy mat.SymDense
+	m.posterior.Kernel().Gram(&gram, m.x)
+	m.posterior.Kernel().Gram(&noisy, m.x)
+	z := mat.NewVecDense(n, m.shape.Transform.all(m.values))
+	for i := range n {
+		noisy.SetSym(i, i, gram.At(i, i)+m.family.(normalNoise).variance*excess(m.uneven.spread, m.x.RawRowView(i)))
+	}
+	var root mat.Cholesky
+	if !root.Factorize(&noisy) {
+		t.Fatal("no factor")
+	}
+	var weights, against mat.VecDense
+	if err := root.SolveVecTo(&weights, z); err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range m.latent(m.x)[:10] {
+		k := mat.NewVecDense(n, mat.Row(nil, i, &gram))
+		if err := root.SolveVecTo(&against, k); err != nil {
+			t.Fatal(err)
+		}
+		mean, variance := mat.Dot(k, &weights), gram.At(i, i)-mat.Dot(k, &against)
+		// Rounding of variances is that of the prior's, which are larger.
+		if math.Abs(got.Mean-mean) > 1e-9*(1+math.Abs(mean)) || math.Abs(got.Variance-variance) > 1e-9*gram.At(i, i) {
+			t.Errorf("row %d: N(%.12g, %.12g), by regression N(%.12g, %.12g)", i, got.Mean, got.Variance, mean, variance)
+		}
 	}
 }

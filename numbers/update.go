@@ -171,7 +171,11 @@ func (m *Model) updated(rows int, logEvidence float64) {
 
 // terms are those of rows.
 func (m *Model) terms(r lossep.TrainingRows[float64]) gp.Terms {
-	return &terms{y: m.shape.Transform.all(r.Outcomes), weights: r.Weights, family: m.family}
+	of := &terms{y: m.shape.Transform.all(r.Outcomes), weights: r.Weights, family: m.family}
+	if m.summary.Inducing > 0 {
+		return of // whose latent value is that of even noise
+	}
+	return of.under(m.uneven, r.X)
 }
 
 // updateInducing goes over the new rows, with what the others told held as a Gaussian.

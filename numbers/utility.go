@@ -13,16 +13,14 @@ import (
 // Inference does not look into actions, which it knows by whole numbers from 0 on: that of an action is how many
 // units it is above the lowest. So it can tell when actions are chosen again as they were.
 type utility struct {
-	family    Family
-	transform *Transform
-	known     []float64        // standard deviation of noise at each point, nil if it is the family's
-	stakes    []decision.Stake // of each point, or one for all
-	weights   []float64        // of points, adding up to one; nil if all are the same
-	ceiling   float64          // that costs are taken from: more than those expected
-	lowest    float64
-	unit      float64
-	alike     int     // so many units apart actions are as good as each other
-	noise     float64 // variance of the value that the least noise of an outcome stands for
+	at      func(j int, mean, variance float64) Distribution // of the outcome of point j
+	stakes  []decision.Stake                                 // of each point, or one for all
+	weights []float64                                        // of points, adding up to one; nil if all are the same
+	ceiling float64                                          // that costs are taken from: more than those expected
+	lowest  float64
+	unit    float64
+	alike   int     // so many units apart actions are as good as each other
+	noise   float64 // variance of the value that the least noise of an outcome stands for
 }
 
 // ceilingTimes is how many times the largest expected cost of the best action at a point the ceiling is, so that the
@@ -32,8 +30,8 @@ const ceilingTimes = 1.5
 // newUtility is the utility of acting at points whose values are N(m_j, v_j) by what is known so far. The ceiling is so
 // many times the largest cost that the best action is expected to have at one of them. Actions that are not whole are a
 // millionth of their range apart, and may be as far again beyond it.
-func newUtility(f Family, t *Transform, known []float64, stakes []decision.Stake, times float64, m, v []float64) *utility {
-	u := &utility{family: f, transform: t, known: known, stakes: stakes, noise: 1 / f.Largest()}
+func newUtility(f Family, t *Transform, at func(j int, mean, variance float64) Distribution, stakes []decision.Stake, times float64, m, v []float64) *utility {
+	u := &utility{at: at, stakes: stakes, noise: 1 / f.Largest()}
 	if t.Name == "count" {
 		u.noise *= largestCount // of Poisson counts: one over their mean
 	}
@@ -50,10 +48,6 @@ func newUtility(f Family, t *Transform, known []float64, stakes []decision.Stake
 	width := max(hi-lo, 1e-9*(math.Abs(lo)+math.Abs(hi)), math.SmallestNonzeroFloat64*1e12)
 	u.lowest, u.unit, u.alike = lo-width, width*1e-6, 1
 	return u
-}
-
-func (u *utility) at(j int, m, v float64) Distribution {
-	return measured(u.family.Predict(m, v, u.transform), u.known, j)
 }
 
 func (u *utility) stake(j int) decision.Stake { return u.stakes[j%len(u.stakes)] }

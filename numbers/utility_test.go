@@ -14,7 +14,7 @@ func TestUtilityOfNumbers(t *testing.T) {
 	const under, over = 15, 5
 	for _, noise := range []float64{1e-7, 0.1, 30} {
 		mean, variance := []float64{0.3, -1, 2}, []float64{0.2, 0, 1.5}
-		u := newUtility(normalNoise{noise}, plain, nil, []decision.Stake{{Loss: decision.Pinball{Under: under, Over: over}}}, ceilingTimes, mean, variance)
+		u := newUtility(normalNoise{noise}, plain, alike(normalNoise{noise}), []decision.Stake{{Loss: decision.Pinball{Under: under, Over: over}}}, ceilingTimes, mean, variance)
 		u.weights = []float64{0.5, 0.2, 0.3}
 		actions, d1, d2 := []int{-1, -1, -1}, make([]float64, 3), make([]float64, 3)
 		u.Select(actions, mean, variance)
@@ -50,4 +50,9 @@ func TestUtilityOfNumbers(t *testing.T) {
 			t.Errorf("noise %v: a utility below zero has a logarithm", noise)
 		}
 	}
+}
+
+// alike is what is predicted of outcomes with the noise of a family at every point.
+func alike(f Family) func(j int, mean, variance float64) Distribution {
+	return func(_ int, mean, variance float64) Distribution { return f.Predict(mean, variance, plain) }
 }
