@@ -47,7 +47,7 @@ func (m *Model) Results() []string {
 	}
 	if len(s.Candidates) > 0 {
 		lines = append(lines, "candidate kernels:")
-		lines = append(lines, s.candidateLines()...)
+		lines = append(lines, CandidateLines(s.Candidates)...)
 	}
 	if s.Sharpness != 0 {
 		lines = append(lines, s.sharpnessLine())

@@ -181,10 +181,10 @@ func (s *Summary) parts() (n int) {
 	return n
 }
 
-// candidateLines say what was tried and what it is worth.
-func (s *Summary) candidateLines() []string {
+// CandidateLines say which kernels were tried and what each is worth.
+func CandidateLines(all []search.Tried) []string {
 	var lines []string
-	for _, c := range s.Candidates {
+	for _, c := range all {
 		weight := "weight 0"
 		if c.Weight > 0 {
 			weight = fmt.Sprintf("weight %.2f", c.Weight)

@@ -137,14 +137,15 @@ func (r *Reader) beside(rows *Rows, n int, weighted bool, costs int) (err error)
 	return nil
 }
 
-// NumberSites are the sites of EP for so many rows whose outcomes are numbers. Their precisions are
+// NumberSites are the sites of EP of a part for so many rows whose outcomes are numbers. Their precisions are
 // in proportion to the largest that a term has.
-func (r *Reader) NumberSites(n int, largest float64, weights []float64) ([]gauss.Scalar, error) {
-	sites, err := r.sites("ep", n)
+func (r *Reader) NumberSites(part, n int, largest float64, weights []float64) ([]gauss.Scalar, error) {
+	name := beginning(part) + siteName(false)
+	sites, err := r.sites(name, n)
 	if err != nil {
 		return nil, err
 	}
-	return sites, checkSites("ep", sites, max(1, largest)*largestPrecision, weights)
+	return sites, checkSites(name, sites, max(1, largest)*largestPrecision, weights)
 }
 
 // Done refuses a file that has more than was read, by a method.

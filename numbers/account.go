@@ -87,12 +87,13 @@ func (m *Model) LeftOut(ctx context.Context) (*mat.Dense, []Account, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	all := make([]Account, len(left))
-	for i, c := range left {
-		if !c.Proper() {
+	all := make([]Account, len(m.values))
+	for i := range all {
+		d, ok := m.without(i, m.x.RawRowView(i), left)
+		if !ok {
 			return nil, nil, inputf("reference", "there is no posterior without some of the training rows; give cases that the model was not fitted to, with their outcomes")
 		}
-		all[i] = NewAccount(stakes[i%len(stakes)], m.predictAt(m.x.RawRowView(i), c.Mean(), c.Variance()), m.values[i])
+		all[i] = NewAccount(stakes[i%len(stakes)], d, m.values[i])
 		if i%blockRows == 0 && ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}

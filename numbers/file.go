@@ -1,6 +1,7 @@
 package numbers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
@@ -45,6 +47,12 @@ func (m *Model) content() *modelfile.Content {
 	c := &modelfile.Content{
 		Numbers: true, EP: m.posterior.State(), // with effects on the noise behind those on the latent value
 		Header: header{m.recipe, m.costs, m.Kernel(), m.shape, m.family.Logs(), m.uneven.tails, m.summary, m.x != nil && m.summary.Inducing > 0, m.kept.Names, m.examples},
+	}
+	if len(m.others) > 0 {
+		c.EP = posterior.State{}
+		for _, p := range m.parts() {
+			c.EP.Parts = append(c.EP.Parts, p.posterior.State())
+		}
 	}
 	c.EP.Effects = append(slices.Clone(c.EP.Effects), m.uneven.spread...)
 	if m.x != nil {
@@ -102,15 +110,10 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	if err := checkMethod(h.Summary.Method); err != nil {
 		return nil, err
 	}
-	for _, l := range h.Noise {
-		if !(math.Abs(l) <= 40) {
-			return nil, fmt.Errorf("its noise has the logarithm %v", l)
-		}
-	}
-	if err := errors.Join(h.Shape.Transform.check(), checkTails(h.Tails), h.Examples.Check(h.Recipe), modelfile.CheckEffects(h.Summary.Effects, h.Recipe.Dim()), modelfile.CheckEffects(h.Summary.Noise, h.Recipe.Dim())); err != nil {
+	if err := errors.Join(checkLogs(h.Noise), h.Shape.Transform.check(), checkTails(h.Tails), h.Examples.Check(h.Recipe), modelfile.CheckEffects(h.Summary.Effects, h.Recipe.Dim()), modelfile.CheckEffects(h.Summary.Noise, h.Recipe.Dim())); err != nil {
 		return nil, err
 	}
-	m := &Model{recipe: h.Recipe, coding: h.Recipe.Coding(), costs: h.Costs, shape: h.Shape, family: family.With(h.Noise), uneven: uneven{tails: h.Tails}, summary: h.Summary, examples: h.Examples}
+	m := &Model{recipe: h.Recipe, coding: h.Recipe.Coding(), costs: h.Costs, shape: h.Shape, part: part{weight: 1, family: family.With(h.Noise)}, uneven: uneven{tails: h.Tails}, summary: h.Summary, examples: h.Examples}
 	rows := h.Recipe.Rows
 	views := rows
 	if n := h.Summary.Inducing; n > 0 {
@@ -120,26 +123,75 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	if h.Summary.Inducing == 0 || h.Kept {
 		need += 3 * posterior.RowBytes(rows, m.coding.Len()+len(h.CostColumns), 1)
 	}
+	mixed, err := h.parts(family)
+	if err != nil {
+		return nil, err
+	}
+	need *= float64(max(1, len(mixed)))
 	if need > float64(bytes) {
 		return nil, fmt.Errorf("it takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", need/1e9, float64(bytes)/1e9)
 	}
-	if err := m.read(r, &h); err != nil {
+	if err := m.read(r, &h, mixed); err != nil {
 		return nil, err
 	}
 	if err := r.Done("ep"); err != nil {
 		return nil, err
 	}
-	extremes := m.posterior.Extremes()
-	for _, d := range m.predict(gp.RowsOf(m.posterior.Inputs(), extremes)) {
-		if !d.IsFinite() {
-			return nil, errors.New("its numbers make no posterior: its predictions are not finite numbers")
+	for _, p := range m.parts() {
+		for _, d := range m.predict(gp.RowsOf(p.posterior.Inputs(), p.posterior.Extremes())) {
+			if !d.IsFinite() {
+				return nil, errors.New("its numbers make no posterior: its predictions are not finite numbers")
+			}
 		}
 	}
 	return m, nil
 }
 
-// read reads the posterior.
-func (m *Model) read(r *modelfile.Reader, h *header) error {
+// parts are those of a mixture, without their posteriors, and none of a model of one kernel.
+func (h *header) parts(family Family) (all []mixedPart, err error) {
+	sum := 0.0
+	for _, c := range h.Summary.Candidates {
+		switch {
+		case !(c.Weight >= 0 && c.Weight <= 1):
+			return nil, fmt.Errorf("a kernel that was tried has the weight %v", c.Weight)
+		case len(c.Tuned) != len(family.Priors()) && c.Weight > 0:
+			return nil, fmt.Errorf("a kernel that was tried has %d hyperparameters of the noise", len(c.Tuned))
+		}
+		if err := checkLogs(c.Tuned); err != nil {
+			return nil, err
+		}
+		if sum += c.Weight; c.Weight > 0 {
+			all = append(all, mixedPart{part{weight: c.Weight, family: family.With(c.Tuned)}, c.Kernel})
+		}
+	}
+	if len(all) < 2 || h.Summary.Inducing > 0 {
+		return nil, nil
+	}
+	if !(math.Abs(sum-1) < 1e-9) {
+		return nil, fmt.Errorf("the weights of its kernels add up to %v", sum)
+	}
+	slices.SortStableFunc(all, func(a, b mixedPart) int { return cmp.Compare(b.weight, a.weight) })
+	return all, nil
+}
+
+// mixedPart is a part with its kernel.
+type mixedPart struct {
+	part
+	kernel string
+}
+
+// checkLogs refuses logarithms of hyperparameters of the noise that no fit finds.
+func checkLogs(logs []float64) error {
+	for _, l := range logs {
+		if !(math.Abs(l) <= 40) {
+			return fmt.Errorf("its noise has the logarithm %v", l)
+		}
+	}
+	return nil
+}
+
+// read reads the posterior, or those of a mixture.
+func (m *Model) read(r *modelfile.Reader, h *header, mixed []mixedPart) error {
 	k, err := parseKernel(h.Kernel, m.coding)
 	if err != nil {
 		return err
@@ -163,7 +215,10 @@ func (m *Model) read(r *modelfile.Reader, h *header) error {
 		}
 		var sites []gauss.Scalar
 		if h.Kept {
-			if sites, err = m.rows(r, h.CostColumns); err != nil {
+			if err := m.rows(r, h.CostColumns); err != nil {
+				return err
+			}
+			if sites, err = r.NumberSites(modelfile.Whole, m.recipe.Rows, m.family.Largest(), m.weights); err != nil {
 				return err
 			}
 		}
@@ -173,7 +228,32 @@ func (m *Model) read(r *modelfile.Reader, h *header) error {
 	if _, err := m.effects(r, m.recipe.Rows); err != nil {
 		return err
 	}
-	sites, err := m.rows(r, h.CostColumns)
+	if err := m.rows(r, h.CostColumns); err != nil {
+		return err
+	}
+	if mixed == nil {
+		return m.part.read(r, modelfile.Whole, k, m)
+	}
+	for i, p := range mixed {
+		if k, err = parseKernel(p.kernel, m.coding); err != nil {
+			return err
+		}
+		if err := p.part.read(r, i, k, m); err != nil {
+			return err
+		}
+		if i == 0 {
+			m.part = p.part
+		} else {
+			m.others = append(m.others, p.part)
+		}
+	}
+	return nil
+}
+
+// read reads the posterior of the full process that has a number in the file.
+func (p *part) read(r *modelfile.Reader, number int, k kernel.Kernel, m *Model) error {
+	largest := p.family.Largest() * math.Exp(-leastExcess) // of rows whose noise is smallest
+	sites, err := r.NumberSites(number, m.recipe.Rows, largest, m.weights)
 	if err != nil {
 		return err
 	}
@@ -181,11 +261,11 @@ func (m *Model) read(r *modelfile.Reader, h *header) error {
 	if err != nil {
 		return err
 	}
-	calibration, err := r.Calibration(modelfile.Whole, m.recipe.Rows)
+	calibration, err := r.Calibration(number, m.recipe.Rows)
 	if err != nil {
 		return err
 	}
-	m.posterior, err = posterior.NewFull(context.Background(), process, posterior.Latent{}, sites, calibration)
+	p.posterior, err = posterior.NewFull(context.Background(), process, posterior.Latent{}, sites, calibration)
 	return err
 }
 
@@ -202,15 +282,14 @@ func (m *Model) effects(r *modelfile.Reader, points int) (effects.Set, error) {
 	return set[:on], nil
 }
 
-// rows reads the training rows, and their sites.
-func (m *Model) rows(r *modelfile.Reader, costs []string) ([]gauss.Scalar, error) {
+// rows reads the training rows.
+func (m *Model) rows(r *modelfile.Reader, costs []string) error {
 	faded := m.summary.Updates != nil && m.summary.Updates.Faded
 	rows, err := r.NumberRows(m.coding, m.recipe.Rows, m.recipe.Weighted() || faded, len(costs))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		m.x, m.values, m.weights, m.kept = rows.Inputs, rows.Values, rows.Weights, lossep.CostColumns{Names: costs, Values: rows.Costs}
 	}
-	m.x, m.values, m.weights, m.kept = rows.Inputs, rows.Values, rows.Weights, lossep.CostColumns{Names: costs, Values: rows.Costs}
-	return r.NumberSites(m.recipe.Rows, m.family.Largest(), m.weights)
+	return err
 }
 
 // endOf is an error that is not the end of a file.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/recipe"
@@ -332,72 +332,48 @@ func (m *Model) checkPredictions() error {
 	return nil
 }
 
-// full fits the full process: with the kernel that is given, or with that of some candidates which
-// predicts rows that are left out best.
+// full fits the full process, with as many kernels as are mixed.
 func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
 	if limit := p.opt.MaxRows; p.Len() > max(limit, lossep.DefaultMaxRows) {
 		return inputf("max rows", "%d rows are more than %d; let there be inducing points, give a sample of the rows, or raise the limit", p.Len(), max(limit, lossep.DefaultMaxRows))
 	}
-	candidates := search.Candidates
-	if p.opt.Kernel != "" && p.opt.Kernel != lossep.AutoKernel {
-		candidates = []search.Candidate{{Name: "given", Kernel: p.opt.Kernel}}
-	}
-	var best *search.Fit
-	var found *terms
-	var fault error
-	for _, c := range candidates {
-		if c.PerColumn && p.coding.Len() == 1 {
-			continue
-		}
-		k, err := p.parse(c.Kernel)
-		if err != nil {
-			return err
-		}
-		again := &terms{y: of.y, weights: of.weights, family: of.family, known: of.known}
-		o := search.Options{Seed: p.opt.Seed, Shrinkage: c.Shrinkage, Restarts: p.opt.Restarts, Progress: func(e search.Evaluation) {
-			p.tell(fmt.Sprintf("searching for the kernel with %d rows", e.Cases), e.Number, e.LogPosterior)
-		}}
-		if strings.Contains(c.Kernel, "=") {
-			o.Start = k.Params(nil)
-		}
-		fit, err := search.Optimise(ctx, k, p.X, again, o)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		} else if err != nil {
-			fault = err
-			continue
-		}
-		one := search.Tried{Name: c.Name, Kernel: fit.Process.Kernel().String(), LogPredictive: mean(fit.EP.LogPredictive), LogEvidence: fit.EP.LogEvidence, Search: fit.Record()}
-		m.summary.Candidates = append(m.summary.Candidates, one)
-		if best == nil || one.LogPredictive > mean(best.EP.LogPredictive) {
-			best, found, m.summary.Search = fit, again, one.Search
-		}
-	}
-	if best == nil {
-		return fault
-	}
-	m.family = found.family
-	ep, err := p.sharpen(ctx, m, best.Process, found, best.EP)
+	fits, weights, err := p.kernels(ctx, m, of)
 	if err != nil {
 		return err
 	}
-	m.summary.LogEvidence = ep.LogEvidence
-	if err := p.conclude(ctx, m, best.Process, found.under(m.uneven, p.X), &ep.Result); err != nil {
+	for k, fit := range fits {
+		one := part{weight: weights[k], family: of.family.With(fit.Tuned)}
+		if k == 0 {
+			m.part = one
+		} else {
+			m.others = append(m.others, one)
+		}
+	}
+	if err := p.findNoise(ctx, m, of.with(m.family), fits[0].EP.Cavities); err != nil {
 		return err
 	}
+	found, err := m.each(func(one *Model) error {
+		fit := fits[0]
+		fits = fits[1:]
+		under, ep := of.with(one.family).under(m.uneven, p.X), fit.EP
+		if m.uneven.spread != nil {
+			var err error
+			if ep, err = (infer.EP{Schedule: infer.Parallel}).Fit(ctx, gp.CasesOf(under).Model(fit.Process)); err != nil {
+				return err
+			}
+		}
+		one.summary.LogEvidence = ep.LogEvidence
+		return p.conclude(ctx, one, fit.Process, under, &ep.Result)
+	})
+	if err != nil {
+		return err
+	}
+	*m = *found
 	left, err := m.cavities(ctx)
 	if err != nil {
 		return err
 	}
 	return p.leaveOneOut(m, left)
-}
-
-func mean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v / float64(len(x))
-	}
-	return sum
 }
 
 var _ gp.TunedTerms = (*terms)(nil)

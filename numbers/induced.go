@@ -80,7 +80,7 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms, kept *lossep
 	if p.effects.Auto() {
 		fit.Process = fit.Process.With(fit.Process.Effects().Walking(p.levels()))
 	}
-	m.family = of.family
+	m.weight, m.family = 1, of.family
 	m.summary.Inducing, m.summary.LogEvidence, m.summary.Search = fit.Process.Dim(), fit.LogEvidence, fit.Record(p.Len())
 	m.summary.Effects = modelfile.EffectsOf(fit.Process.Effects(), lossep.EntryNames(p.Recipe))
 	found, err := p.applyByPasses(ctx, m, fit)
@@ -107,7 +107,7 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms, kept *lossep
 		return err
 	}
 	m.summary.Noise = modelfile.EffectsOf(m.uneven.spread, lossep.EntryNames(p.Recipe))
-	return p.leaveOneOut(m, left)
+	return p.leaveOneOut(m, [][]gauss.Scalar{left})
 }
 
 // fewLevels is the most values of a number that bins tell apart, whatever their number.
@@ -148,8 +148,8 @@ func leftOut(ctx context.Context, engine gp.Engine, q gauss.Gaussians, rule infe
 // leftOutRows is the most rows that are predicted and decided without them.
 const leftOutRows = 5000
 
-// leaveOneOut predicts and decides training rows, given what is known of the latent value without each.
-func (p *Problem) leaveOneOut(m *Model, left []gauss.Scalar) error {
+// leaveOneOut predicts and decides training rows, given what each part knows of the latent value without each.
+func (p *Problem) leaveOneOut(m *Model, left [][]gauss.Scalar) error {
 	loo := new(LeaveOneOut)
 	constant := p.constant(1)
 	sum, squares, variance := 0.0, 0.0, 0.0
@@ -158,11 +158,11 @@ func (p *Problem) leaveOneOut(m *Model, left []gauss.Scalar) error {
 		rows = p.sample(leftOutRows)
 	}
 	for _, i := range rows {
-		c := left[i]
-		if !c.Proper() {
+		d, ok := m.without(i, p.X.RawRowView(i), left)
+		if !ok {
 			return nil
 		}
-		d := measured(m.predictAt(p.X.RawRowView(i), c.Mean(), c.Variance()), p.known, i)
+		d = measured(d, p.known, i)
 		w := 1.0
 		if p.Weights != nil {
 			w = p.Weights[i]

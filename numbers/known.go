@@ -79,7 +79,7 @@ func measured(d Distribution, known []float64, i int) Distribution {
 	if known == nil {
 		return d
 	}
-	n := d.(normals)
+	n := d.(normals) // those of several kernels, too, are normals
 	n.parts = slices.Clone(n.parts)
 	for k, p := range n.parts {
 		n.parts[k].SD = math.Hypot(p.SD, known[i]/n.transform.Scale)

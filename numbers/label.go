@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 
@@ -44,19 +45,36 @@ func (m *Model) LabelWorth(ctx context.Context, x *mat.Dense, stakes []decision.
 	for i, d := range all {
 		now[i] = stake(i).Best(d)
 	}
-	known := m.posterior.(*posterior.Full).Values(x)
+	parts := m.parts()
+	known := make([]posterior.Values, len(parts))
+	for l, p := range parts {
+		known[l] = p.posterior.(*posterior.Full).Values(x)
+	}
 	out := make([]float64, n)
 	tasks.For(n, func(j int) {
-		variance := known.Cov.At(j, j)
 		outcomes, weights := outcomesOf(all[j])
+		slope, bend, shares := make([]float64, len(parts)), make([]float64, len(parts)), make([]float64, len(parts))
 		for k, y := range outcomes {
-			_, slope, bend := m.term(x.RawRowView(j), y).LogMean(known.Mean[j], variance)
+			// What the label says of the parts is their Bayes factor.
+			for l, p := range parts {
+				var log float64
+				log, slope[l], bend[l] = m.alone(p).term(x.RawRowView(j), y).LogMean(known[l].Mean[j], known[l].Cov.At(j, j))
+				shares[l] = math.Log(p.weight) + log
+			}
+			whole := floats.LogSumExp(shares)
+			for l := range shares {
+				shares[l] = math.Exp(shares[l] - whole)
+			}
 			for i := range n {
-				if c := known.Cov.At(i, j); ctx.Err() != nil || c*c < unrelated*unrelated*variance*known.Cov.At(i, i) {
+				if ctx.Err() != nil || len(parts) == 1 && isUnrelated(&known[0], i, j) {
 					continue
 				}
-				mean, left := known.After(i, j, slope, bend)
-				d, s := m.predictAt(x.RawRowView(i), mean, left), stake(i)
+				given := make([]Distribution, len(parts))
+				for l, p := range parts {
+					mean, left := known[l].After(i, j, slope[l], bend[l])
+					given[l] = m.alone(p).predictAt(x.RawRowView(i), mean, left)
+				}
+				d, s := mixed(given, shares), stake(i)
 				out[j] += weights[k] * spared(s.Expected(now[i], d), s.Expected(s.Best(d), d)) / float64(n)
 			}
 		}
@@ -65,6 +83,12 @@ func (m *Model) LabelWorth(ctx context.Context, x *mat.Dense, stakes []decision.
 		return nil, inputf("labels", "what a label is worth is beyond the largest number; give smaller costs")
 	}
 	return out, ctx.Err()
+}
+
+// isUnrelated tells whether a label of case j says nothing of case i.
+func isUnrelated(v *posterior.Values, i, j int) bool {
+	c := v.Cov.At(i, j)
+	return c*c < unrelated*unrelated*v.Cov.At(j, j)*v.Cov.At(i, i)
 }
 
 // term is that of an outcome of a row.

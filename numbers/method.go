@@ -145,20 +145,22 @@ func (p *Problem) applyByPasses(ctx context.Context, m *Model, fit *search.Induc
 
 // by is the model by another method, with its kernel and noise.
 func (m *Model) by(ctx context.Context, p *Problem, method lossep.Method) (*Model, error) {
-	full, ok := m.posterior.(*posterior.Full)
-	if !ok {
+	if _, ok := m.posterior.(*posterior.Full); !ok {
 		return nil, inputf("methods", "methods are compared on the full process; leave them out, or have no inducing points")
 	}
-	of, process := (&terms{y: m.shape.Transform.all(m.values), weights: m.weights, family: m.family}).withKnown(p.known, m.shape.Transform.Scale).under(m.uneven, m.x), full.Process()
-	start := full.State().Sites
-	row, _ := methods.Named(string(lossep.EP))
-	ep, err := row.Fit(ctx, gp.CasesOf(of).Model(process), methods.Options{Start: &infer.Sites{Terms: start}, Schedule: infer.Parallel})
-	if err != nil {
-		return nil, err
-	}
-	q, next := *p, *m
-	q.opt.Method, next.summary.Method, next.summary.Ceiling = method, method, 0
-	return &next, q.conclude(ctx, &next, process, of, ep)
+	q := *p
+	q.opt.Method = method
+	return m.each(func(one *Model) error {
+		one.summary.Method, one.summary.Ceiling = method, 0
+		full := one.posterior.(*posterior.Full)
+		of := (&terms{y: m.shape.Transform.all(m.values), weights: m.weights, family: one.family}).withKnown(p.known, m.shape.Transform.Scale).under(m.uneven, m.x)
+		row, _ := methods.Named(string(lossep.EP))
+		ep, err := row.Fit(ctx, gp.CasesOf(of).Model(full.Process()), methods.Options{Start: &infer.Sites{Terms: full.State().Sites}, Schedule: infer.Parallel})
+		if err != nil {
+			return err
+		}
+		return q.conclude(ctx, one, full.Process(), of, ep)
+	})
 }
 
 // methodLine says by what the posterior was found, and what it is calibrated to.

@@ -22,19 +22,19 @@ import (
 
 // Model predicts and decides cases whose outcome is a number. It is safe for concurrent use.
 type Model struct {
-	recipe    *recipe.Recipe
-	coding    *recipe.Coding
-	costs     *decision.NumberCosts
-	shape     Shape
-	family    Family
-	uneven    uneven
-	posterior posterior.Posterior
-	x         *mat.Dense // training rows; nil if there are too many
-	values    []float64  // likewise
-	weights   []float64  // nil if each counts once
-	kept      lossep.CostColumns
-	examples  *lossep.Examples
-	summary   Summary
+	recipe   *recipe.Recipe
+	coding   *recipe.Coding
+	costs    *decision.NumberCosts
+	shape    Shape
+	uneven   uneven // relative to the noise of each part
+	part            // with the largest weight, which alone has 1
+	others   []part
+	x        *mat.Dense // training rows; nil if there are too many
+	values   []float64  // likewise
+	weights  []float64  // nil if each counts once
+	kept     lossep.CostColumns
+	examples *lossep.Examples
+	summary  Summary
 }
 
 // EffectFamilies are the effects on the latent value, as of a model of categories.
@@ -118,7 +118,7 @@ func (m *Model) Examples() *lossep.Examples { return m.examples }
 // Summary is what the fit found.
 func (m *Model) Summary() Summary { return m.summary }
 
-// Kernel is the covariance function.
+// Kernel is the covariance function, of a mixture that of the part with the largest weight.
 func (m *Model) Kernel() string { return m.posterior.Kernel().String() }
 
 // Inputs are those that the process is conditioned on: training rows, or inducing points.
@@ -141,8 +141,8 @@ func (m *Model) Shape() Shape { return m.shape }
 // Counts tells whether outcomes are whole numbers from zero on.
 func (m *Model) Counts() bool { return m.shape.Transform.Name == "count" }
 
-// predict is the distribution of the outcome for the rows of x, which may not be finite.
-func (m *Model) predict(x *mat.Dense) []Distribution {
+// predictAlone is predict by the first part.
+func (m *Model) predictAlone(x *mat.Dense) []Distribution {
 	all := m.latent(x)
 	out := make([]Distribution, len(all))
 	for i, p := range all {
@@ -150,11 +150,11 @@ func (m *Model) predict(x *mat.Dense) []Distribution {
 			out[i] = m.predictAt(x.RawRowView(i), p.Mean, p.Variance)
 			continue
 		}
-		var mixed blend
+		var several blend
 		for _, n := range p.Normals {
-			mixed.parts, mixed.weights = append(mixed.parts, m.predictAt(x.RawRowView(i), n.Mean, n.Variance)), append(mixed.weights, n.Weight)
+			several.parts, several.weights = append(several.parts, m.predictAt(x.RawRowView(i), n.Mean, n.Variance)), append(several.weights, n.Weight)
 		}
-		out[i] = mixed
+		out[i] = several
 	}
 	return out
 }
@@ -184,12 +184,18 @@ func (m *Model) shares(inputs *mat.Dense) func(rows []int) []float64 {
 }
 
 // Bytes is about what memory the model takes.
-func (m *Model) Bytes() float64 { return m.posterior.Bytes() + m.uneven.spread.Bytes() }
+func (m *Model) Bytes() float64 {
+	sum := m.uneven.spread.Bytes()
+	for _, p := range m.parts() {
+		sum += p.posterior.Bytes()
+	}
+	return sum
+}
 
 // RowBytes is what the prediction of a row takes on the way.
 func (m *Model) RowBytes() float64 {
 	seen, features := m.posterior.Inputs().Dims()
-	return 3*8*float64(seen) + 2*8*float64(features)
+	return float64(1+len(m.others))*3*8*float64(seen) + 2*8*float64(features)
 }
 
 // Predict is the distribution of the outcome in the cases whose encoded features are the rows of x.
@@ -248,11 +254,17 @@ func (m *Model) Describe() []string {
 
 // Results say what the fit found.
 func (m *Model) Results() []string {
+	const of = " (candidate with the highest weight)"
 	s := &m.summary
 	lines := []string{
 		fmt.Sprintf("outcome     %s, with %s", m.shape.Transform.String(), m.noise()),
 		"kernel      " + kernel.Rounded(m.recipe.NameEntries(m.Kernel())),
 		m.methodLine(),
+	}
+	if len(m.others) > 0 {
+		lines[0] += of
+		lines[1] += of
+		lines = append(append(lines, "candidate kernels:"), lossep.CandidateLines(s.Candidates)...)
 	}
 	if len(s.Shapes) > 1 {
 		lines = append(lines, "selected    "+m.reason())

@@ -14,7 +14,6 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
-	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/modelfile"
 )
@@ -216,6 +215,13 @@ func excess(set effects.Set, row []float64) float64 {
 // expectation for one that is new would be far larger, and the mean of an amount whose logarithm is normal beyond all that was seen.
 var leastExcess, mostExcess = -8.0, math.Log(mostSquare)
 
+// with are the terms with noise of a family.
+func (t *terms) with(f Family) *terms {
+	c := *t
+	c.family = f
+	return &c
+}
+
 // under are the terms where normal noise has the groups of uneven: each has the variance of its row.
 func (t *terms) under(u uneven, x *mat.Dense) *terms {
 	n, ok := t.family.(normalNoise)
@@ -230,21 +236,15 @@ func (t *terms) under(u uneven, x *mat.Dense) *terms {
 	return &c
 }
 
-// sharpen finds in what noise is uneven from rows that are left out of the full process, and goes on to the posterior under it:
-// where noise is smaller a row tells more.
-func (p *Problem) sharpen(ctx context.Context, m *Model, process *gp.Process, of *terms, ep *infer.EPResult) (*infer.EPResult, error) {
+// findNoise finds in what noise is uneven from rows that are left out of the full process, whose terms get the noise that is found: where
+// it is smaller a row tells more.
+func (p *Problem) findNoise(ctx context.Context, m *Model, of *terms, left []gauss.Scalar) (err error) {
 	s := p.sampled()
 	s.alone = true
-	found, err := s.noise(ctx, of, &m.shape.Transform, ep.Cavities)
-	if err != nil {
-		return nil, err
+	if m.uneven, err = s.noise(ctx, of, &m.shape.Transform, left); err == nil {
+		m.summary.Noise = modelfile.EffectsOf(m.uneven.spread, lossep.EntryNames(p.Recipe))
 	}
-	m.uneven = found
-	m.summary.Noise = modelfile.EffectsOf(found.spread, lossep.EntryNames(p.Recipe))
-	if found.spread == nil {
-		return ep, nil
-	}
-	return infer.EP{Schedule: infer.Parallel}.Fit(ctx, gp.CasesOf(of.under(found, p.X)).Model(process))
+	return err
 }
 
 // predictAt is the distribution of the outcome of a row whose latent value is N(mean, variance).

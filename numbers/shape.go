@@ -234,7 +234,7 @@ func (s sampled) leftOut(ctx context.Context, of *terms, t *Transform) ([]Distri
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{family: of.family, uneven: noise, shape: Shape{Transform: *t}}
+	m := &Model{part: part{weight: 1, family: of.family}, uneven: noise, shape: Shape{Transform: *t}}
 	all := make([]Distribution, of.Len())
 	for i, c := range left {
 		all[i] = m.predictAt(s.x.RawRowView(i), c.Mean(), c.Variance())

@@ -123,6 +123,9 @@ func (m *Model) problem(c *lossep.Change[float64], joining *Problem, o lossep.Up
 	if p.opt.MaxMemory == 0 {
 		p.opt.MaxMemory = lossep.DefaultMaxMemory
 	}
+	if len(m.others) > 0 {
+		p.opt.Kernel = "" // all candidates are searched for again
+	}
 	if m.summary.Inducing > 0 {
 		p.opt.Inducing, p.opt.MaxRows = m.summary.Inducing, 0
 		if len(m.summary.Effects) > 0 {
@@ -143,25 +146,27 @@ func (m *Model) problem(c *lossep.Change[float64], joining *Problem, o lossep.Up
 // updateFull goes on with expectation propagation on all rows.
 func (m *Model) updateFull(ctx context.Context, p *Problem, c *lossep.Change[float64]) (*Model, error) {
 	p.tell("expectation propagation", 0, 0)
-	next := *m
-	next.recipe, next.x, next.values, next.weights, next.kept = p.Recipe, p.X, p.Values, p.Weights, p.kept
-	of := m.terms(c.All())
-	process, _, ep, err := c.Full(ctx, m.posterior.Kernel(), gp.CasesOf(of), p.X, m.posterior.State().Sites, methods.Options{Schedule: infer.Parallel, Seed: m.summary.Seed})
+	next, err := m.each(func(one *Model) error {
+		of := one.terms(c.All())
+		process, _, ep, err := c.Full(ctx, one.posterior.Kernel(), gp.CasesOf(of), p.X, one.posterior.State().Sites, methods.Options{Schedule: infer.Parallel, Seed: m.summary.Seed})
+		if err != nil {
+			return err
+		}
+		one.updated(p.Len(), ep.LogEvidence)
+		return p.conclude(ctx, one, process, of, ep)
+	})
 	if err != nil {
 		return nil, err
 	}
-	next.updated(p.Len(), ep.LogEvidence)
-	if err := p.conclude(ctx, &next, process, of, ep); err != nil {
-		return nil, err
-	}
+	next.recipe, next.x, next.values, next.weights, next.kept = p.Recipe, p.X, p.Values, p.Weights, p.kept
 	if err := next.checkPredictions(); err != nil || p.stakes == nil {
-		return &next, err
+		return next, err
 	}
 	left, err := next.cavities(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &next, p.leaveOneOut(&next, left)
+	return next, p.leaveOneOut(next, left)
 }
 
 // updated notes what further rows made of the summary.
@@ -212,11 +217,14 @@ func (m *Model) inducing() *gp.Inducing {
 	return m.posterior.(interface{ Process() *gp.Inducing }).Process()
 }
 
-// cavities are what is known of the latent value of the training rows without each.
-func (m *Model) cavities(ctx context.Context) (left []gauss.Scalar, err error) {
+// cavities are what each part knows of the latent value of the training rows without each.
+func (m *Model) cavities(ctx context.Context) (left [][]gauss.Scalar, err error) {
 	if m.summary.Inducing == 0 {
-		left = make([]gauss.Scalar, len(m.values))
-		m.posterior.(*posterior.Full).Cavities(func(i int, mean, variance float64) { left[i] = gauss.ScalarFromMoments(mean, variance) })
+		for _, p := range m.parts() {
+			of := make([]gauss.Scalar, len(m.values))
+			p.posterior.(*posterior.Full).Cavities(func(i int, mean, variance float64) { of[i] = gauss.ScalarFromMoments(mean, variance) })
+			left = append(left, of)
+		}
 		return left, nil
 	}
 	state, of := m.posterior.State(), m.terms(m.training())
@@ -224,5 +232,6 @@ func (m *Model) cavities(ctx context.Context) (left []gauss.Scalar, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return leftOut(ctx, again.Engine, state.Functions, infer.Propagation{}, added, len(m.values))
+	one, err := leftOut(ctx, again.Engine, state.Functions, infer.Propagation{}, added, len(m.values))
+	return [][]gauss.Scalar{one}, err
 }

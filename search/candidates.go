@@ -55,7 +55,7 @@ type Problem struct {
 	X        *mat.Dense
 	Columns  kernel.Columns
 	Labels   []int     // from 0
-	Outcomes int       // how many different labels there can be
+	Outcomes int       // how many different labels there can be; 0 where outcomes are numbers, and labels those of rows
 	Weights  []float64 // how often each row counts, nil if once
 	Terms    gp.Terms
 	Predict  Predictive
@@ -131,8 +131,11 @@ func (p *Problem) views() int {
 	return p.Len()
 }
 
-// secondMost is how many rows the second most frequent outcome has: the rarer of two.
+// secondMost is how many rows the second most frequent outcome has: the rarer of two. Of numbers half of the rows are as good.
 func (p *Problem) secondMost() int {
+	if p.Outcomes == 0 {
+		return p.Len() / 2
+	}
 	of := make(map[int]int)
 	for _, y := range p.Labels {
 		of[y]++

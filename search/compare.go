@@ -288,6 +288,9 @@ func (r *refits) hopeless(t *trial, earlier []*trial) bool {
 
 // slope is the calibration slope of the mixture of trials with these weights.
 func (r *refits) slope(trials []*trial, weights, counts []float64) float64 {
+	if r.Outcomes == 0 {
+		return 0 // numbers have densities in the place of probabilities
+	}
 	rows := r.left()
 	labels, units := make([]int, len(rows)), r.Rows.Groups()
 	for k, i := range rows {

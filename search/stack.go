@@ -13,8 +13,11 @@ import (
 // favour is how many rows are in favour of the simplest trial: bitRows for each bit that it
 // leaves unknown about the outcome of a row, by its log loss out of fold. Where outcomes are
 // nearly certain all there is to gain is a few nats, and less is in its favour; a trial that
-// is worse than to know nothing earns nothing by that.
+// is worse than to know nothing earns nothing by that. A density of numbers has no such scale: a bit of each row is not known.
 func favour(logs, counts []float64, outcomes int) float64 {
+	if outcomes == 0 {
+		return bitRows
+	}
 	loss := -floats.Dot(logs, counts) / floats.Sum(counts)
 	return bitRows * min(loss, math.Log(float64(outcomes))) / math.Ln2
 }
