@@ -1,7 +1,6 @@
 package numbers
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,9 +48,15 @@ func (m *Model) content() *modelfile.Content {
 		Header: header{m.recipe, m.costs, m.Kernel(), m.shape, m.family.Logs(), m.uneven.tails, m.summary, m.x != nil && m.summary.Inducing > 0, m.kept.Names, m.examples},
 	}
 	if len(m.others) > 0 {
-		c.EP = posterior.State{}
-		for _, p := range m.parts() {
-			c.EP.Parts = append(c.EP.Parts, p.posterior.State())
+		var weights []float64
+		for _, c := range m.summary.Candidates {
+			if c.Weight > 0 {
+				weights = append(weights, c.Weight)
+			}
+		}
+		c.EP = posterior.State{Parts: make([]posterior.State, len(weights))} // in the order of the candidates
+		for k, place := range heaviestFirst(weights) {
+			c.EP.Parts[place] = m.parts()[k].posterior.State()
 		}
 	}
 	c.EP.Effects = append(slices.Clone(c.EP.Effects), m.uneven.spread...)
@@ -170,7 +175,6 @@ func (h *header) parts(family Family) (all []mixedPart, err error) {
 	if !(math.Abs(sum-1) < 1e-9) {
 		return nil, fmt.Errorf("the weights of its kernels add up to %v", sum)
 	}
-	slices.SortStableFunc(all, func(a, b mixedPart) int { return cmp.Compare(b.weight, a.weight) })
 	return all, nil
 }
 
@@ -234,18 +238,21 @@ func (m *Model) read(r *modelfile.Reader, h *header, mixed []mixedPart) error {
 	if mixed == nil {
 		return m.part.read(r, modelfile.Whole, k, m)
 	}
-	for i, p := range mixed {
+	var weights []float64
+	for i := range mixed {
+		p := &mixed[i]
 		if k, err = parseKernel(p.kernel, m.coding); err != nil {
 			return err
 		}
 		if err := p.part.read(r, i, k, m); err != nil {
 			return err
 		}
-		if i == 0 {
-			m.part = p.part
-		} else {
-			m.others = append(m.others, p.part)
-		}
+		weights = append(weights, p.weight)
+	}
+	order := heaviestFirst(weights)
+	m.part = mixed[order[0]].part
+	for _, place := range order[1:] {
+		m.others = append(m.others, mixed[place].part)
 	}
 	return nil
 }
