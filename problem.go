@@ -354,9 +354,14 @@ func (p *Problem) Together() []int {
 	case p.groups == nil:
 		return p.Recipe.Copies(p.X)
 	}
+	return numbered(p.groups)
+}
+
+// numbered numbers groups from 0 on.
+func numbered(groups []string) []int {
 	of := make(map[string]int)
-	numbers := make([]int, len(p.groups))
-	for i, group := range p.groups {
+	numbers := make([]int, len(groups))
+	for i, group := range groups {
 		n, seen := of[group]
 		if !seen {
 			n = len(of)
@@ -365,6 +370,18 @@ func (p *Problem) Together() []int {
 		numbers[i] = n
 	}
 	return numbers
+}
+
+// RowsTogether is Together of the rows of a table, encoded as x.
+func RowsTogether(t *table.Table, r *recipe.Recipe, x *mat.Dense, o Options) ([]int, error) {
+	switch column := o.Data.Groups; {
+	case column != "":
+		groups, err := t.Groups(column, o.Data.Markers...)
+		return numbered(groups), err
+	case t.Counted():
+		return nil, nil
+	}
+	return r.Copies(x), nil
 }
 
 // oneAtATime is what may be called from several goroutines, and calls of them one after the other.

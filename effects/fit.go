@@ -17,6 +17,9 @@ type Fit struct {
 	members   []*member
 	// Held keeps the variances of families as they are.
 	Held bool
+	// Stride is the most that an effect moves by in one go; 0 stands for any distance. A term such as −e^f is steeper than its
+	// curvature says: Newton's step from far below its maximum is e times too long for each unit of the way, and the way back takes a pass a unit.
+	Stride float64
 	// Tuned are the terms, if they have hyperparameters that are found with the effects, and Logs the logarithms of these.
 	Tuned Tuned
 	Logs  []float64
@@ -56,7 +59,7 @@ func (f *Fit) Add(ctx context.Context, family Family, variance float64) error {
 
 func (f *Fit) newMember(g *Grouping, variance float64) *member {
 	n := g.Groups() * f.functions
-	return &member{Effect: &Effect{Grouping: g, Variance: variance, Moments: make([]Moment, n)}, moved: make([]float64, n), fresh: true}
+	return &member{Effect: &Effect{Grouping: g, Variance: variance, Moments: make([]Moment, n)}, moved: make([]float64, n), fresh: true, stride: f.Stride}
 }
 
 // grouping is the groups of a family that occur.

@@ -7,6 +7,7 @@ type member struct {
 	moved  []float64 // by how much means have moved, which slopes do not know yet
 	before Effect    // as it was before the last pass
 	fresh  bool      // never updated
+	stride float64   // the most that a mean moves by, 0 if any distance
 }
 
 // damping is how much of the precision that the data gave an effect before stays in a pass.
@@ -41,6 +42,9 @@ func (m *member) update(sums []Sum, held bool) {
 			s, w := sums[g], &m.Moments[g]
 			v := m.Variance / (1 + s.Curvature*m.Variance)
 			mean := v * s.Slope
+			if m.stride > 0 {
+				mean = max(w.Mean-m.stride, min(w.Mean+m.stride, mean))
+			}
 			m.moved[g] = mean - w.Mean
 			*w = Moment{mean, v}
 		}

@@ -3,6 +3,7 @@ package numbers
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/indices"
@@ -81,19 +83,36 @@ type dealt struct {
 	rows []int
 }
 
-func (dealt) Groups() []int                     { return nil }
+func (d dealt) Groups() []int                   { return indices.Take(d.together, d.rows) }
 func (dealt) Classes() []int                    { return nil }
 func (d dealt) Some(some []int) *search.Problem { return d.searched(d.of, indices.Take(d.rows, some)) }
 
-// Folds deals rows in the order of their outcomes, one of as many as there are parts to each.
-func (d dealt) Folds(_ []int, k int, rng *rand.Rand) ([][]int, error) {
+// Folds deals rows, or groups of them, in the order of their outcomes: one of as many as there are parts to each.
+func (d dealt) Folds(groups []int, k int, rng *rand.Rand) ([][]int, error) {
 	order := indices.Of(len(d.rows))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d.of.y[d.rows[i]], d.of.y[d.rows[j]]) })
+	var all [][]int // rows that are dealt together
+	at := make(map[int]int)
+	for _, i := range order {
+		if groups == nil {
+			all = append(all, []int{i})
+			continue
+		}
+		place, seen := at[groups[i]]
+		if !seen {
+			place, all = len(all), append(all, nil)
+			at[groups[i]] = place
+		}
+		all[place] = append(all[place], i)
+	}
+	if len(all) < k {
+		return nil, &compare.FoldError{K: k, Cases: len(all), Msg: fmt.Sprintf("%d groups are fewer than %d folds", len(all), k)}
+	}
 	folds := make([][]int, k)
-	for from := 0; from < len(order); from += k {
+	for from := 0; from < len(all); from += k {
 		to := rng.Perm(k)
-		for i, row := range order[from:min(from+k, len(order))] {
-			folds[to[i]] = append(folds[to[i]], row)
+		for i, rows := range all[from:min(from+k, len(all))] {
+			folds[to[i]] = append(folds[to[i]], rows...)
 		}
 	}
 	for _, fold := range folds {

@@ -18,6 +18,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
 	"github.com/lossep/lossep/table"
@@ -30,7 +31,9 @@ type Problem struct {
 	Values  []float64
 	Weights []float64 // nil if each counts once
 	known   []float64 // standard deviations of noise, nil if it is learnt
-	Costs   *decision.NumberCosts
+	// together are numbers of rows of the full process, the same of those that belong together; nil where each is its own.
+	together []int
+	Costs    *decision.NumberCosts
 	// Notes, Codes and Leaks are those of a problem of categories.
 	Notes, Codes, Leaks []string
 	// Findings are the notes about the table as values, with the options that settle each.
@@ -97,7 +100,8 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	if o.Data.Count && o.Recipe == nil && many(p.Values) {
 		return nil, &table.Error{File: t.Name(), ColumnName: p.Recipe.Target.Column, Msg: fmt.Sprintf("more than half of the counts are above %d", mostCount), Fix: "fit them as amounts, which is as good", Ways: []table.Way{{Option: table.WayOutcome, Value: "number"}}}
 	}
-	if err := p.readKnown(t); err != nil {
+	err := p.readKnown(t)
+	if err != nil {
 		return nil, err
 	}
 	if err := p.splitKernel(); err != nil {
@@ -108,6 +112,11 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	}
 	if err := p.weigh(t); err != nil {
 		return nil, err
+	}
+	if !o.Induces(p.Len()) {
+		if p.together, err = lossep.RowsTogether(t, p.Recipe, p.X, o); err != nil {
+			return nil, err
+		}
 	}
 	p.noteFractions(t)
 	if !o.NoExamples {
@@ -224,7 +233,11 @@ func (p *Problem) FitBytes() float64 {
 	if p.opt.Induces(p.Len()) {
 		return most
 	}
-	return min(most, p.method().FitBytes(p.Len())+3*8*float64(p.Len())*float64(p.coding.Len()))
+	need := p.method().FitBytes(p.Len()) + 3*8*float64(p.Len())*float64(p.coding.Len())
+	if text := p.opt.Kernel; text == "" || text == lossep.AutoKernel {
+		need += float64(len(search.Candidates)) * posterior.FullBytes(p.Len(), p.coding.Len(), p.Len())
+	}
+	return min(most, need)
 }
 
 // Len is the number of training rows.

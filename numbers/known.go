@@ -79,7 +79,14 @@ func measured(d Distribution, known []float64, i int) Distribution {
 	if known == nil {
 		return d
 	}
-	n := d.(normals) // those of several kernels, too, are normals
+	if b, ok := d.(blend); ok {
+		parts := slices.Clone(b.parts)
+		for k := range parts {
+			parts[k] = measured(parts[k], known, i)
+		}
+		return blend{parts, b.weights}
+	}
+	n := d.(normals)
 	n.parts = slices.Clone(n.parts)
 	for k, p := range n.parts {
 		n.parts[k].SD = math.Hypot(p.SD, known[i]/n.transform.Scale)

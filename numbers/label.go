@@ -137,5 +137,5 @@ func (m *Model) checkLabels() error {
 
 // LabelBytes is about how much memory LabelWorth takes for so many cases.
 func (m *Model) LabelBytes(cases int) int64 {
-	return 16 * int64(cases) * int64(m.summary.Rows+cases)
+	return 16 * int64(cases) * int64(m.summary.Rows+cases) * int64(1+len(m.others))
 }

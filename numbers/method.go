@@ -70,6 +70,11 @@ func (p *Problem) utility(m *Model, rows []int, mean, variance []float64) (*util
 		return measured(m.predictAt(p.X.RawRowView(rows[j]), mean, variance), p.known, rows[j])
 	}
 	u := newUtility(m.family, &m.shape.Transform, at, stakes, ceilingTimes, mean, variance)
+	if len(m.uneven.spread) > 0 {
+		for _, i := range rows {
+			u.spread = append(u.spread, excess(m.uneven.spread, p.X.RawRowView(i)))
+		}
+	}
 	if p.Weights != nil {
 		u.weights = indices.Take(p.Weights, rows)
 		floats.Scale(1/floats.Sum(u.weights), u.weights)

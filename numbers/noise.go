@@ -105,7 +105,7 @@ func (s sampled) noiseBySteps(ctx context.Context, all []residual, steps int) (f
 	if s.order != nil {
 		order = indices.Take(s.order, order)
 	}
-	half, rest := order[:len(all)/2], order[len(all)/2:]
+	half, rest := s.halves(order)
 	even := uneven{}.logDensities(all, rest)
 	tried, err := s.steps(ctx, half, all, steps)
 	best := 0
@@ -117,10 +117,31 @@ func (s sampled) noiseBySteps(ctx context.Context, all []residual, steps int) (f
 	if err != nil || best == 0 {
 		return found, gain, err
 	}
-	if tried, err = s.steps(ctx, order, all, best); len(tried) > 0 {
-		found = tried[len(tried)-1]
+	if tried, err = s.steps(ctx, order, all, best); len(tried) == 0 {
+		return found, 0, err
 	}
-	return found, gain, err
+	if last := tried[len(tried)-1]; last.logDensities(all, order) > (uneven{}).logDensities(all, order) {
+		return last, gain, err
+	}
+	return found, 0, err
+}
+
+// halves are those of an order, neither of which has only some of the rows that belong together.
+func (s sampled) halves(order []int) (half, rest []int) {
+	if s.together == nil {
+		return order[:len(order)/2], order[len(order)/2:]
+	}
+	to := make(map[int]*[]int)
+	for _, i := range order {
+		g := s.together[i]
+		if to[g] == nil {
+			if to[g] = &half; len(half) > len(rest) {
+				to[g] = &rest
+			}
+		}
+		*to[g] = append(*to[g], i)
+	}
+	return half, rest
 }
 
 // steps are what is found by groups alone, and then by tails and groups in turn. There is less of it where the groups of noise
@@ -161,6 +182,7 @@ func (s sampled) groups(ctx context.Context, rows []int, all []residual, known u
 	}
 	x := gp.RowsOf(s.x, rows)
 	fit := effects.NewFit(effects.NewTable(x, s.codes), effects.NewInMemory(x, precisions{squares, counts}, 0))
+	fit.Stride = 1
 	if err := fit.Add(ctx, effects.Family{}, 1); err != nil { // of all rows
 		return nil, err
 	}
@@ -240,7 +262,7 @@ func (t *terms) under(u uneven, x *mat.Dense) *terms {
 // it is smaller a row tells more.
 func (p *Problem) findNoise(ctx context.Context, m *Model, of *terms, left []gauss.Scalar) (err error) {
 	s := p.sampled()
-	s.alone = true
+	s.alone, s.together = true, p.together
 	if m.uneven, err = s.noise(ctx, of, &m.shape.Transform, left); err == nil {
 		m.summary.Noise = modelfile.EffectsOf(m.uneven.spread, lossep.EntryNames(p.Recipe))
 	}

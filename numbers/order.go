@@ -20,10 +20,15 @@ func (p *Problem) arrange(t *table.Table) {
 		if c := cmp.Compare(p.Values[i], p.Values[j]); c != 0 {
 			return c
 		}
-		if c := slices.Compare(p.X.RawRowView(i), p.X.RawRowView(j)); c != 0 || p.Weights == nil {
+		if c := slices.Compare(p.X.RawRowView(i), p.X.RawRowView(j)); c != 0 {
 			return c
 		}
-		return cmp.Compare(p.Weights[i], p.Weights[j])
+		for _, beside := range [][]float64{p.Weights, p.known} {
+			if beside != nil && beside[i] != beside[j] {
+				return cmp.Compare(beside[i], beside[j])
+			}
+		}
+		return 0
 	})
 	if p.at = t.Place; p.opt.Induces(p.Len()) && p.Len() > search.SearchRows {
 		p.order = order
@@ -31,7 +36,7 @@ func (p *Problem) arrange(t *table.Table) {
 	}
 	p.at = func(i int) *table.Error { return t.Place(order[i]) }
 	p.X, p.Values, p.Weights = gp.RowsOf(p.X, order), indices.Take(p.Values, order), indices.Take(p.Weights, order)
-	p.known = indices.Take(p.known, order)
+	p.known, p.together = indices.Take(p.known, order), indices.Take(p.together, order)
 	p.kept = p.kept.Some(order)
 	if len(p.stakes) > 1 {
 		p.stakes = indices.Take(p.stakes, order)

@@ -70,7 +70,7 @@ func mixed(of []Distribution, weights []float64) Distribution {
 	df := first.df
 	for k, d := range of {
 		n, ok := d.(normals)
-		if !ok || n.transform != first.transform {
+		if !ok || *n.transform != *first.transform {
 			return blend{of, weights}
 		}
 		if n.df > 0 {

@@ -88,7 +88,7 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 				s.Evidence += of.Count(i) * t.logSlope(v)
 			}
 			// Normal noise may depend on columns, of which half of the rows tell by the other.
-			some := sampled{x: x, codes: p.coding.Codes(), seed: p.opt.Seed, alone: true}
+			some := sampled{x: x, codes: p.coding.Codes(), seed: p.opt.Seed, alone: true, together: indices.Take(p.together, rows)}
 			_, gain, err := some.noiseBySteps(ctx, some.residuals(of, fit.EP.Cavities), 1)
 			if err != nil {
 				return best, nil, err
@@ -200,10 +200,11 @@ func (p *Problem) sampled() sampled {
 
 // sampled are rows that effects alone are fitted to.
 type sampled struct {
-	x     *mat.Dense
-	codes int
-	seed  uint64
-	order []int // that rows are dealt from, nil for the one they have
+	x        *mat.Dense
+	codes    int
+	seed     uint64
+	order    []int // that rows are dealt from, nil for the one they have
+	together []int // numbers of rows, the same of those that belong together; nil where each is its own
 	// alone says that groups are those of the noise alone, which terms are to have, and not of what is left of rows in all.
 	alone bool
 }

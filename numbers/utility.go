@@ -19,8 +19,9 @@ type utility struct {
 	ceiling float64                                          // that costs are taken from: more than those expected
 	lowest  float64
 	unit    float64
-	alike   int     // so many units apart actions are as good as each other
-	noise   float64 // variance of the value that the least noise of an outcome stands for
+	alike   int       // so many units apart actions are as good as each other
+	noise   float64   // variance of the value that the least noise of an outcome stands for
+	spread  []float64 // how many times that of each point is, nil if once
 }
 
 // ceilingTimes is how many times the largest expected cost of the best action at a point the ceiling is, so that the
@@ -73,7 +74,11 @@ func (u *utility) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
 		if u.weights != nil {
 			w = u.weights[j]
 		}
-		h := 3e-3 * math.Sqrt(min(1, v[j]+u.noise))
+		noise := u.noise
+		if u.spread != nil {
+			noise *= u.spread[j]
+		}
+		h := 3e-3 * math.Sqrt(min(1, v[j]+noise))
 		below, here, above := s.Expected(a, u.at(j, m[j]-h, v[j])), s.Expected(a, u.at(j, m[j], v[j])), s.Expected(a, u.at(j, m[j]+h, v[j]))
 		z += w * (u.ceiling - here)
 		d1[j], d2[j] = w*(below-above)/(2*h), w*(2*here-below-above)/(h*h)
