@@ -2,9 +2,14 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lossep/lossep/internal/tasks"
@@ -14,8 +19,8 @@ var coresData = flag.String("data", "", "folder with mammography.csv, credit.csv
 
 // BenchmarkExpectedSpeedup says how many times faster commands are to be expected on several cores
 // than on one: by the durations of all tasks, as they are on one core, scheduled on more that slow
-// each other. Beside it are the seconds on one core, those of them outside of all tasks, and the
-// share of sixteen cores' time that they wait.
+// each other. Beside it are the seconds on one core, those of them outside of all tasks, the
+// share of sixteen cores' time that they wait, and the places in the code that they wait for most.
 func BenchmarkExpectedSpeedup(b *testing.B) {
 	const most = 64
 	for _, c := range []struct {
@@ -57,6 +62,14 @@ func BenchmarkExpectedSpeedup(b *testing.B) {
 					b.ReportMetric(one/work.On(cores).Seconds()*tasks.Speed(cores), unit)
 				}
 				b.ReportMetric(100*(1-one/(16*work.On(16).Seconds())), "%waiting-at-16")
+				waits := work.Waits(16)
+				const lines = 9 // of a log benchmarks print ten
+				places := slices.SortedFunc(maps.Keys(waits), func(a, b string) int { return cmp.Compare(waits[b], waits[a]) })
+				var list strings.Builder
+				for _, place := range places[:min(len(places), lines)] {
+					fmt.Fprintf(&list, "\n%8.2f s %s", waits[place].Seconds(), place)
+				}
+				b.Logf("sixteen cores wait for%s", &list)
 			}
 			b.ReportMetric(0, "ns/op") // the time of the benchmark itself says nothing
 		})

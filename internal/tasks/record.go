@@ -2,8 +2,10 @@ package tasks
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"runtime/pprof"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -19,6 +21,7 @@ type Work struct {
 type Section struct {
 	Tasks []Work
 	Most  int
+	place string // of the code that shared them out
 }
 
 // recorder notes how work is divided while one goroutine does all of it.
@@ -29,6 +32,7 @@ type recorder struct {
 	depth   int
 	last    time.Duration
 	room    []time.Duration // for the stretches of tasks without sections
+	places  map[uintptr]string
 }
 
 var recording atomic.Pointer[recorder]
@@ -41,7 +45,7 @@ func Record(cores int, f func()) Work {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	all := new(Work)
-	r := &recorder{cores: cores, owner: who(), current: all, last: clock()}
+	r := &recorder{cores: cores, owner: who(), current: all, last: clock(), places: map[uintptr]string{}}
 	r.label()
 	defer pprof.SetGoroutineLabels(context.Background())
 	recording.Store(r)
@@ -104,7 +108,7 @@ func Begin(tasks, atOnce int) *Recorded {
 		return nil
 	}
 	r.tick()
-	s := &Recorded{recorder: r, parent: r.current, section: Section{Tasks: make([]Work, 0, tasks)}}
+	s := &Recorded{recorder: r, parent: r.current, section: Section{Tasks: make([]Work, 0, tasks), place: r.place()}}
 	if atOnce < r.cores {
 		s.section.Most = atOnce
 	}
@@ -138,4 +142,30 @@ func (s *Recorded) End() {
 	s.depth--
 	s.label()
 	s.last = clock()
+}
+
+// place is the function and line that shares work out: the first caller that is neither of this
+// package nor of the one for matrices.
+func (r *recorder) place() string {
+	var calls [12]uintptr
+	for _, pc := range calls[:runtime.Callers(3, calls[:])] {
+		name, known := r.places[pc]
+		if !known {
+			frames := runtime.CallersFrames([]uintptr{pc})
+			for f, more := frames.Next(); ; f, more = frames.Next() {
+				if f.Function != "" && !strings.Contains(f.Function, "/internal/tasks.") && !strings.Contains(f.Function, "/level3.") {
+					name = fmt.Sprintf("%s:%d", strings.TrimPrefix(f.Function, "github.com/lossep/lossep/"), f.Line)
+					break
+				}
+				if !more {
+					break
+				}
+			}
+			r.places[pc] = name
+		}
+		if name != "" {
+			return name
+		}
+	}
+	return "elsewhere"
 }

@@ -43,13 +43,29 @@ func (w Work) Outside() (sum time.Duration) {
 // On is how long the work takes on so many cores, each of which takes the next task of the
 // section that was begun last as soon as it is free. That cores share memory and caches is not
 // in it.
-func (w Work) On(cores int) time.Duration {
+func (w Work) On(cores int) time.Duration { return w.schedule(cores, nil) }
+
+// Waits is how long cores wait, in all, while so many do the work, by what they wait for: the place of
+// the section whose tasks are under way, or the places of two that one core works between.
+func (w Work) Waits(cores int) map[string]time.Duration {
+	waits := map[string]time.Duration{}
+	w.schedule(cores, waits)
+	return waits
+}
+
+func (w Work) schedule(cores int, waits map[string]time.Duration) time.Duration {
 	s := &schedule{}
 	for range cores {
 		s.idle = append(s.idle, -looking)
 	}
 	s.ready = []*strand{{work: &w}}
 	for s.assign(); len(s.busy) > 0; s.assign() {
+		if waits != nil {
+			each := (s.busy[0].at - s.now) * time.Duration(cores-len(s.busy)) / time.Duration(len(s.busy))
+			for _, e := range s.busy {
+				waits[e.strand.place()] += each
+			}
+		}
 		done := heap.Pop(&s.busy).(event)
 		s.now = done.at
 		s.idle = append(s.idle, s.now)
@@ -71,6 +87,21 @@ type strand struct {
 	work *Work
 	next int // stretch
 	of   *fork
+}
+
+// place is what the strand is doing: a task without sections, or what is between two sections.
+func (t *strand) place() string {
+	if len(t.work.Sections) == 0 && t.of != nil {
+		return t.of.section.place
+	}
+	before, after := "the beginning", "the end"
+	if t.next > 0 {
+		before = t.work.Sections[t.next-1].place
+	}
+	if t.next < len(t.work.Sections) {
+		after = t.work.Sections[t.next].place
+	}
+	return before + " → " + after
 }
 
 // fork is a section under way.

@@ -2,6 +2,7 @@ package tasks_test
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +43,26 @@ func TestSchedule(t *testing.T) {
 		if c.work.Outside() != c.outside || c.work.Total() != time.Duration(c.timesOne)*second {
 			t.Errorf("%s: %v of %v are outside of tasks", name, c.work.Outside(), c.work.Total())
 		}
+	}
+}
+
+// What cores wait for: three while one works before and after a section, and one in it for want of tasks.
+func TestWaits(t *testing.T) {
+	work := tasks.Record(4, func() {
+		tasks.For(3, func(int) {
+			for start := time.Now(); time.Since(start) < 2*time.Millisecond; {
+			}
+		})
+	})
+	var waits time.Duration
+	for place, d := range work.Waits(4) {
+		if !strings.Contains(place, "tasks_test.TestWaits") && place != "the beginning → the end" {
+			t.Errorf("waited for %q", place)
+		}
+		waits += d
+	}
+	if want := 4*work.On(4) - work.Total(); waits > want || want-waits > 3*60*time.Microsecond {
+		t.Errorf("waited %v of %v", waits, want)
 	}
 }
 
