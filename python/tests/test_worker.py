@@ -105,12 +105,24 @@ def test_an_interrupt_of_the_terminal_is_not_for_the_worker(model, rows):
     assert (model.predict_proba(X) == p).all() and _worker.worker().pid == pid
 
 
+def kill_at_work(worker):
+    """Kills the worker once it has been asked for something."""
+
+    def kill():
+        while not worker._waiting:
+            time.sleep(0.001)
+        time.sleep(0.1)
+        os.kill(worker.pid, signal.SIGKILL)
+
+    threading.Thread(target=kill).start()
+
+
 @posix
 def test_killed_in_a_fit(model, rows):
     X, _ = rows
     p = model.predict_proba(X)
     estimator, many, y = long_fit()
-    threading.Timer(0.5, lambda pid: os.kill(pid, signal.SIGKILL), [_worker.worker().pid]).start()
+    kill_at_work(_worker.worker())
     with pytest.raises(lossep.WorkerError, match=r"ended by signal 9.*next call starts another"):
         estimator.fit(many, y)
     assert (model.predict_proba(X) == p).all()
@@ -122,7 +134,7 @@ def test_killed_in_a_prediction(rows):
     m = LossepClassifier(kernel="rbf", method="corrected").fit(X, y)
     p = m.predict_proba(X)
     many = np.tile(X, (4000, 1))
-    threading.Timer(0.3, lambda pid: os.kill(pid, signal.SIGKILL), [_worker.worker().pid]).start()
+    kill_at_work(_worker.worker())
     with pytest.raises(lossep.WorkerError, match="gone"):
         m.predict_proba(many)
     assert (m.predict_proba(X) == p).all()
