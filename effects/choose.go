@@ -295,12 +295,7 @@ func (f *Fit) gains(ctx context.Context, groupings []*Grouping) ([]Candidate, er
 		g := groupings[k]
 		one := Candidate{Family: g.Family, Groups: g.Groups()}
 		if one.Gain, one.Variance = Gain(found.Sums, freedom(f.functions)); g.Whole() {
-			one.Groups = 0 // cells that do not occur bring nothing
-			for _, s := range found.Sums[:g.Groups()] {
-				if s != (Sum{}) {
-					one.Groups++
-				}
-			}
+			one.Groups = occupied(found.Sums[:g.Groups()]) // cells that do not occur bring nothing
 		}
 		if g.Rows != nil {
 			one.grouping = g
@@ -308,6 +303,19 @@ func (f *Fit) gains(ctx context.Context, groupings []*Grouping) ([]Candidate, er
 		all = append(all, one)
 	})
 	return all, err
+}
+
+// occupied is how many sums are of rows.
+func occupied(sums []Sum) (n int) {
+	reduce(len(sums), func(from, to int) (n int) {
+		for _, s := range sums[from:to] {
+			if s != (Sum{}) {
+				n++
+			}
+		}
+		return n
+	}, func(part int) { n += part })
+	return n
 }
 
 // occurring numbers the cells that occur where sums by all cells would be too many.

@@ -167,8 +167,6 @@ func (f *Fit) sum(ctx context.Context, before *member, groups *Grouping) (sums [
 func (f *Fit) sweep(ctx context.Context) error {
 	var before *member
 	for _, m := range f.members {
-		m.before.Variance = m.Variance
-		m.before.Moments = append(m.before.Moments[:0], m.Moments...)
 		sums, err := f.sum(ctx, before, m.Grouping)
 		if err != nil {
 			return err

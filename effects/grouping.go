@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -38,6 +39,14 @@ func (r *ranks) reset(size int) {
 }
 
 func (r *ranks) add(k int) { r.words[k>>6] |= 1 << (k & 63) }
+
+// join is add for several goroutines at a time.
+func (r *ranks) join(k int) {
+	w, bit := &r.words[k>>6], uint64(1)<<(k&63)
+	if atomic.LoadUint64(w)&bit == 0 {
+		atomic.OrUint64(w, bit)
+	}
+}
 
 // number counts the members.
 func (r *ranks) number() {

@@ -11,6 +11,8 @@ import (
 type ids interface {
 	set(row, id int)
 	at(row int) int
+	// numbers are the groups of rows from one on.
+	numbers(groups []uint32, from int)
 	// cross makes keys those of a crossing with one more axis.
 	cross(keys []uint32, from int, cells uint32)
 	// add adds to the moments of rows those of their groups.
@@ -39,6 +41,12 @@ func newIDs(rows, groups int) ids {
 func (c column[T]) set(row, id int) { c[row] = T(id) }
 
 func (c column[T]) at(row int) int { return int(c[row]) }
+
+func (c column[T]) numbers(groups []uint32, from int) {
+	for i, id := range c[from : from+len(groups)] {
+		groups[i] = uint32(id)
+	}
+}
 
 func (c column[T]) cross(keys []uint32, from int, cells uint32) {
 	for i, id := range c[from : from+len(keys)] {
@@ -80,4 +88,27 @@ func numBlocks(rows int) int { return (rows + blockRows - 1) / blockRows }
 // blocks hands over all rows.
 func blocks(rows int, do func(from, to int)) {
 	tasks.For(numBlocks(rows), func(task int) { do(task*blockRows, min((task+1)*blockRows, rows)) })
+}
+
+// block is some rows of one of several shards.
+type block struct {
+	*Shard
+	of       int // which shard
+	from, to int
+}
+
+// blocksOf are those of shards, in their order.
+func blocksOf(shards []*Shard) (all []block) {
+	for of, s := range shards {
+		for from := 0; from < s.rows; from += blockRows {
+			all = append(all, block{s, of, from, min(from+blockRows, s.rows)})
+		}
+	}
+	return all
+}
+
+// eachBlock hands over all of them.
+func eachBlock(shards []*Shard, do func(b block)) {
+	all := blocksOf(shards)
+	tasks.For(len(all), func(task int) { do(all[task]) })
 }

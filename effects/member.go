@@ -5,7 +5,7 @@ type member struct {
 	*Effect
 	told   []Sum     // what earlier rows told of each group without an effect, nil where these are all rows; see Continue
 	moved  []float64 // by how much means have moved, which slopes do not know yet
-	before Effect    // as it was before the last pass
+	before Effect    // as it was before the last update
 	fresh  bool      // never updated
 	stride float64   // the most that a mean moves by, 0 if any distance
 }
@@ -18,6 +18,10 @@ const damping = 0.3
 // update finds a better variance, unless it is held, and the best effects of a family from the
 // sums of its groups.
 func (m *member) update(sums []Sum, held bool) {
+	m.before.Variance = m.Variance
+	if len(m.before.Moments) != len(m.Moments) {
+		m.before.Moments = make([]Moment, len(m.Moments))
+	}
 	eachGroup(len(sums), func(from, to int) {
 		for g := from; g < to; g++ {
 			s, w := &sums[g], m.Moments[g]
@@ -40,6 +44,7 @@ func (m *member) update(sums []Sum, held bool) {
 	eachGroup(len(sums), func(from, to int) {
 		for g := from; g < to; g++ {
 			s, w := sums[g], &m.Moments[g]
+			m.before.Moments[g] = *w
 			v := m.Variance / (1 + s.Curvature*m.Variance)
 			mean := v * s.Slope
 			if m.stride > 0 {

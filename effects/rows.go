@@ -20,10 +20,10 @@ type Rows interface {
 	Do(ctx context.Context, tasks []Task, use func(k int, found *Found)) error
 }
 
-// Task is what is done to the rows of a shard.
+// Task is what is done to rows.
 type Task interface {
-	// Do writes what the rows of a shard come to over what was found before.
-	Do(s *Shard, found *Found) error
+	// Do writes what the rows of shards come to over what was found before: what would be found of each, added up in their order.
+	Do(shards []*Shard, found *Found) error
 }
 
 // Found is what tasks find. Each has some of it, and the others are empty.
@@ -33,6 +33,8 @@ type Found struct {
 	Rows  []uint32     // of groups
 	Seen  []uint64     // cells that occur, as bits
 	Parts [][2]float64 // sums and sums of squares
+
+	sorting sorting // room for the next task
 }
 
 // Add takes another shard in.
@@ -60,7 +62,7 @@ func addSums(sums, others []Sum) {
 
 // empty makes it nothing, in the memory that it has.
 func (f *Found) empty() {
-	*f = Found{Sums: f.Sums[:0], Rows: f.Rows[:0], Seen: f.Seen[:0], Parts: f.Parts[:0]}
+	*f = Found{Sums: f.Sums[:0], Rows: f.Rows[:0], Seen: f.Seen[:0], Parts: f.Parts[:0], sorting: f.sorting}
 }
 
 // InMemory are rows in the memory of this machine. It is not safe for use by several goroutines at a time.
@@ -69,11 +71,11 @@ type InMemory struct {
 	// after the other; nil stands for zero.
 	Offset, Spread []float64
 
-	terms       Terms
-	functions   int
-	shards      []*Shard
-	from        []int // of each shard
-	total, part Found
+	terms     Terms
+	functions int
+	shards    []*Shard
+	from      []int // of each shard
+	found     Found
 }
 
 // NewInMemory are the rows of x with their terms, so many in each shard; 0 stands for all of them.
@@ -126,22 +128,13 @@ func (m *InMemory) Together() int { return 0 }
 func (m *InMemory) Do(ctx context.Context, tasks []Task, use func(k int, found *Found)) error {
 	m.beside()
 	for k, task := range tasks {
-		for i, s := range m.shards {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			found := &m.total
-			if i > 0 {
-				found = &m.part
-			}
-			if err := task.Do(s, found); err != nil {
-				return err
-			}
-			if i > 0 {
-				m.total.Add(&m.part)
-			}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		use(k, &m.total)
+		if err := task.Do(m.shards, &m.found); err != nil {
+			return err
+		}
+		use(k, &m.found)
 	}
 	return nil
 }

@@ -85,6 +85,17 @@ func (s *Shard) grouped(g *Grouping) (grouped, error) {
 	return all, nil
 }
 
+// groupedAll sorts those of several shards.
+func groupedAll(shards []*Shard, g *Grouping) (all []grouped, err error) {
+	all = make([]grouped, len(shards))
+	for i, s := range shards {
+		if all[i], err = s.grouped(g); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 // keys are the cells of rows from one on.
 func (r grouped) keys(keys []uint32, from int) {
 	clear(keys)

@@ -2,6 +2,7 @@ package effects
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -12,31 +13,35 @@ import (
 type LookTask struct{ Set Set }
 
 // Do implements Task.
-func (t LookTask) Do(s *Shard, found *Found) error {
-	groups, err := s.hold(t.Set)
-	if err != nil {
-		return err
+func (t LookTask) Do(shards []*Shard, found *Found) error {
+	groups, terms := make([][]ids, len(shards)), make([]Terms, len(shards))
+	for i, s := range shards {
+		var err error
+		if groups[i], err = s.hold(t.Set); err != nil {
+			return err
+		}
+		if _, terms[i], err = s.load(); err != nil {
+			return err
+		}
 	}
-	_, terms, err := s.load()
-	if err != nil {
-		return err
-	}
-	parts := make([]float64, numBlocks(s.rows))
-	counter, _ := terms.(Counter)
-	single, _ := terms.(Single)
-	coupled, _ := terms.(Coupled)
-	k := len(s.Slope)
+	all := blocksOf(shards)
+	parts := make([]float64, len(all))
+	k := len(shards[0].Slope)
 	free := freedom(k)
-	tasks.Each(len(parts), func() func(int) {
+	tasks.Each(len(all), func() func(int) {
 		mean, variance, at := make([]float64, k*blockRows), make([]float64, k*blockRows), make([]float64, 4*k)
 		m, v, d1, d2 := at[:k], at[k:2*k], at[2*k:3*k], at[3*k:]
 		return func(task int) {
-			from, to := task*blockRows, min((task+1)*blockRows, s.rows)
+			b := all[task]
+			s, from, n := b.Shard, b.from, b.to-b.from
+			counter, _ := terms[b.of].(Counter)
+			single, _ := terms[b.of].(Single)
+			coupled, _ := terms[b.of].(Coupled)
 			for c := range k {
-				s.moments(t.Set, groups, mean[c*blockRows:][:to-from], variance[c*blockRows:][:to-from], c, from)
+				s.moments(t.Set, groups[b.of], mean[c*blockRows:][:n], variance[c*blockRows:][:n], c, from)
 			}
 			sum := 0.0
-			for i := range to - from {
+			for i := range n {
 				count, row := 1.0, from+i
 				if counter != nil {
 					count = counter.Count(s.first + row)
@@ -58,87 +63,21 @@ func (t LookTask) Do(s *Shard, found *Found) error {
 			parts[task] = sum
 		}
 	})
-	room := found.Sums[:0]
-	if cap(room) > 2*t.Set.room(s.rows, k) { // sums of candidates may have taken much more than those of effects
+	room, sorting := found.Sums[:0], found.sorting
+	most, sorted := t.Set.room(shards)
+	if cap(room) > 2*most { // sums of candidates may have taken much more than those of effects
 		room = nil
 	}
-	*found = Found{Value: floats.Sum(parts), Sums: room}
-	return nil
-}
-
-// room is the most sums that those of a family of the set are added up from.
-func (set Set) room(rows, functions int) (most int) {
-	for _, e := range set {
-		groups := e.Grouping.Groups()
-		most = max(most, shardsOf(rows, groups)*groups*functions)
+	if !sorted {
+		sorting.groups, sorting.rows = nil, nil
 	}
-	return most
-}
-
-// Moved is by how much the means of a family have moved, which slopes do not know yet.
-type Moved struct {
-	Of *Grouping
-	By []float64 // of all groups, one function after the other
-}
-
-// SumTask adds up the slopes and curvatures of groups, once slopes know what has moved, if anything has.
-type SumTask struct {
-	Of    *Grouping
-	After *Moved
-}
-
-// summed are rows sorted into groups.
-type summed interface {
-	sum(sums []Sum, slope, curvature []float64, from int)
-}
-
-// shardsOf is into how many parts rows are cut for sums of so many groups: each has sums of
-// its own, which are added up. With few groups there are many, with many as few as keep the
-// sums to four for each row.
-func shardsOf(rows, groups int) int {
-	return max(1, min(16, numBlocks(rows), max(4, 4*rows/max(1, groups))))
-}
-
-// Do implements Task.
-func (t SumTask) Do(s *Shard, found *Found) (err error) {
-	var shift ids
-	if t.After != nil {
-		if shift, err = s.numbers(t.After.Of); err != nil {
-			return err
+	*found = Found{Sums: room, sorting: sorting}
+	for i, b := range all {
+		if i == 0 || b.of != all[i-1].of { // shard by shard
+			n := numBlocks(b.rows)
+			found.Value += floats.Sum(parts[i : i+n])
 		}
 	}
-	var groups summed
-	if id, ok := s.ids[t.Of]; ok {
-		groups = id
-	} else if groups, err = s.grouped(t.Of); err != nil {
-		return err
-	}
-	count := t.Of.Groups()
-	all, parts := count*len(s.Slope), shardsOf(s.rows, count)
-	scratch := slices.Grow(found.Sums[:0], parts*all)[:parts*all]
-	each := (numBlocks(s.rows) + parts - 1) / parts
-	tasks.For(parts, func(p int) {
-		sums := scratch[p*all : (p+1)*all]
-		clear(sums)
-		for b := p * each; b < min((p+1)*each, numBlocks(s.rows)); b++ {
-			from, to := b*blockRows, min((b+1)*blockRows, s.rows)
-			for c := range s.Slope {
-				slope, curvature := s.Slope[c][from:to], s.Curvature[c][from:to]
-				if shift != nil {
-					size := t.After.Of.Groups()
-					shift.shift(slope, curvature, from, t.After.By[c*size:(c+1)*size])
-				}
-				groups.sum(sums[c*count:(c+1)*count], slope, curvature, from)
-			}
-		}
-	})
-	found.empty()
-	found.Sums = scratch[:all]
-	eachGroup(all, func(from, to int) {
-		for p := 1; p < parts; p++ {
-			addSums(found.Sums[from:to], scratch[p*all+from:p*all+to])
-		}
-	})
 	return nil
 }
 
@@ -146,21 +85,21 @@ func (t SumTask) Do(s *Shard, found *Found) (err error) {
 type OccurTask struct{ Of *Grouping }
 
 // Do implements Task.
-func (t OccurTask) Do(s *Shard, found *Found) error {
-	of, err := s.grouped(t.Of)
+func (t OccurTask) Do(shards []*Shard, found *Found) error {
+	of, err := groupedAll(shards, t.Of)
 	if err != nil {
 		return err
 	}
 	seen := ranks{words: found.Seen}
 	seen.reset(t.Of.Groups())
-	var keys [blockRows]uint32
-	for from := 0; from < s.rows; from += blockRows {
-		keys := keys[:min(blockRows, s.rows-from)]
-		of.keys(keys, from)
+	eachBlock(shards, func(b block) {
+		var room [blockRows]uint32
+		keys := room[:b.to-b.from]
+		of[b.of].keys(keys, b.from)
 		for _, k := range keys {
-			seen.add(int(k))
+			seen.join(int(k))
 		}
-	}
+	})
 	found.empty()
 	found.Seen = seen.words
 	return nil
@@ -170,17 +109,34 @@ func (t OccurTask) Do(s *Shard, found *Found) error {
 type CountTask struct{ Of *Grouping }
 
 // Do implements Task.
-func (t CountTask) Do(s *Shard, found *Found) error {
-	groups, err := s.numbers(t.Of)
-	if err != nil {
-		return err
+func (t CountTask) Do(shards []*Shard, found *Found) error {
+	groups := make([]ids, len(shards))
+	for i, s := range shards {
+		var err error
+		if groups[i], err = s.numbers(t.Of); err != nil {
+			return err
+		}
 	}
 	found.empty()
-	found.Rows = slices.Grow(found.Rows, t.Of.Groups())[:t.Of.Groups()]
-	clear(found.Rows)
-	for i := range s.rows {
-		found.Rows[groups.at(i)]++
+	count, each := t.Of.Groups(), func(b block, add func(group uint32)) {
+		var room [blockRows]uint32
+		of := room[:b.to-b.from]
+		groups[b.of].numbers(of, b.from)
+		for _, g := range of {
+			add(g)
+		}
 	}
+	if count >= manyGroups { // cores hardly meet at one of them
+		found.Rows = slices.Grow(found.Rows, count)[:count]
+		clear(found.Rows)
+		eachBlock(shards, func(b block) { each(b, func(g uint32) { atomic.AddUint32(&found.Rows[g], 1) }) })
+		return nil
+	}
+	found.Rows = inParts(found.Rows, shards, count, func(rows []uint32, b block) { each(b, func(g uint32) { rows[g]++ }) }, func(rows, more []uint32) {
+		for g, n := range more {
+			rows[g] += n
+		}
+	})
 	return nil
 }
 
@@ -189,16 +145,23 @@ func (t CountTask) Do(s *Shard, found *Found) error {
 type ExplainTask struct{ Set Set }
 
 // Do implements Task.
-func (t ExplainTask) Do(s *Shard, found *Found) error {
-	groups, err := s.hold(t.Set)
-	if err != nil {
-		return err
+func (t ExplainTask) Do(shards []*Shard, found *Found) error {
+	groups := make([][]ids, len(shards))
+	for i, s := range shards {
+		var err error
+		if groups[i], err = s.hold(t.Set); err != nil {
+			return err
+		}
 	}
-	functions := len(s.Slope)
-	parts := make([][][2]float64, numBlocks(s.rows))
-	blocks(s.rows, func(from, to int) {
+	functions := len(shards[0].Slope)
+	parts := make([][][][2]float64, len(shards))
+	for i, s := range shards {
+		parts[i] = make([][][2]float64, numBlocks(s.rows))
+	}
+	eachBlock(shards, func(b block) {
+		s, n := b.Shard, b.to-b.from
 		part := make([][2]float64, (len(t.Set)+1)*functions)
-		total, own, none := make([]float64, to-from), make([]float64, to-from), make([]float64, to-from)
+		total, own, none := make([]float64, n), make([]float64, n), make([]float64, n)
 		add := func(at int, values []float64) {
 			for _, v := range values {
 				part[at][0] += v
@@ -208,22 +171,29 @@ func (t ExplainTask) Do(s *Shard, found *Found) error {
 		for c := range functions {
 			clear(total)
 			if s.Offset != nil {
-				copy(total, s.Offset[c][from:])
+				copy(total, s.Offset[c][b.from:])
 			}
 			for j, e := range t.Set {
 				clear(own)
-				groups[j].add(own, none, from, e.Of(c))
+				groups[b.of][j].add(own, none, b.from, e.Of(c))
 				add((j+1)*functions+c, own)
 				floats.Add(total, own)
 			}
 			add(c, total)
 		}
-		parts[from/blockRows] = part
+		parts[b.of][b.from/blockRows] = part
 	})
 	found.empty()
-	found.Parts = parts[0]
-	for _, part := range parts[1:] {
-		found.Add(&Found{Parts: part})
+	for i, blocks := range parts {
+		one := Found{Parts: blocks[0]}
+		for _, part := range blocks[1:] {
+			one.Add(&Found{Parts: part})
+		}
+		if i == 0 {
+			found.Parts = one.Parts
+		} else {
+			found.Add(&one)
+		}
 	}
 	return nil
 }
@@ -236,22 +206,24 @@ type MomentsTask struct {
 }
 
 // Do implements Task.
-func (t MomentsTask) Do(s *Shard, found *Found) error {
-	groups, err := s.hold(t.Set)
-	if err != nil {
-		return err
-	}
+func (t MomentsTask) Do(shards []*Shard, found *Found) error {
 	found.empty()
 	found.Parts = make([][2]float64, len(t.From)*blockRows)
-	var mean, variance [blockRows]float64
-	for b, first := range t.From {
-		from, to := max(first, s.from), min(first+blockRows, s.from+s.rows)
-		if from >= to {
-			continue
+	for _, s := range shards {
+		groups, err := s.hold(t.Set)
+		if err != nil {
+			return err
 		}
-		s.moments(t.Set, groups, mean[:to-from], variance[:to-from], 0, from-s.from)
-		for i := range to - from {
-			found.Parts[b*blockRows+from-first+i] = [2]float64{mean[i], variance[i]}
+		var mean, variance [blockRows]float64
+		for b, first := range t.From {
+			from, to := max(first, s.from), min(first+blockRows, s.from+s.rows)
+			if from >= to {
+				continue
+			}
+			s.moments(t.Set, groups, mean[:to-from], variance[:to-from], 0, from-s.from)
+			for i := range to - from {
+				found.Parts[b*blockRows+from-first+i] = [2]float64{mean[i], variance[i]}
+			}
 		}
 	}
 	return nil

@@ -79,13 +79,18 @@ type local struct {
 // Slopes implements Engine.
 func (l *local) Slopes(ctx context.Context, q gauss.Naturals, o pass.Options) (*pass.Sums, []float64, error) {
 	grad := make([]float64, l.process.kernel.NumParams())
-	k := l.Functions()
-	sums, err := l.Each(ctx, func(s pass.Rows, from, to int) (*pass.Sums, error) {
-		sums, part, err := Slopes(q, s, l.Local.Sites()[from*k:to*k], o)
-		floats.Add(grad, part)
+	functions, parts := l.Functions(), make([][]float64, l.Shards())
+	sums, err := l.Each(ctx, func(k int, s pass.Rows, from, to int) (sums *pass.Sums, err error) {
+		sums, parts[k], err = Slopes(q, s, l.Local.Sites()[from*functions:to*functions], o)
 		return sums, err
 	})
-	return sums, grad, err
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, part := range parts {
+		floats.Add(grad, part)
+	}
+	return sums, grad, nil
 }
 
 // Fork implements Engine.

@@ -186,7 +186,7 @@ type shard struct {
 
 	data, residual []float64 // of all blocks if they are kept, otherwise of the last
 	kept           []*gauss.Views
-	buffer         *ViewBuffer // that they are kept in
+	made           []bool // blocks that are in the buffer that they are kept in
 }
 
 // singleShard and coupledShard are its rows with their terms.
@@ -229,7 +229,7 @@ type ViewBuffer struct {
 	views, residual []float64
 	of              *gauss.Root // of the process whose views of x these are
 	x               *mat.Dense
-	made            map[int]bool // blocks that are there, by their first row
+	made            [][]bool // blocks that are there, of each shard
 }
 
 // lend is memory for n rows of so many numbers and their residuals, or nothing.
@@ -270,15 +270,20 @@ func (p *Inducing) Shards(x *mat.Dense, terms Terms, buffer *ViewBuffer, size in
 	}
 	stride := p.basis.Stride()
 	data, residual := buffer.lend(n, stride)
-	if data != nil && (buffer.of != p.root || buffer.x != x) {
-		buffer.of, buffer.x, buffer.made = p.root, x, make(map[int]bool)
+	fresh := data != nil && (buffer.of != p.root || buffer.x != x || len(buffer.made) != (n+size-1)/size)
+	if fresh {
+		buffer.of, buffer.x, buffer.made = p.root, x, nil
 	}
 	var shards []pass.Rows
 	for from := 0; from < n; from += size {
 		s := &shard{process: p, x: x, from: from, rows: min(size, n-from)}
-		size := pass.BlockRows(s.rows, p.Dim())
 		if data != nil {
-			s.buffer, s.kept = buffer, make([]*gauss.Views, (s.rows+size-1)/size)
+			block := pass.BlockRows(s.rows, p.Dim())
+			s.kept = make([]*gauss.Views, (s.rows+block-1)/block)
+			if fresh {
+				buffer.made = append(buffer.made, make([]bool, len(s.kept)))
+			}
+			s.made = buffer.made[from/size]
 			s.data, s.residual = data[from*stride:(from+s.rows)*stride], residual[from:from+s.rows]
 		}
 		shards = append(shards, s.with(terms))
@@ -292,11 +297,12 @@ func (s *shard) Dim() int { return s.process.Dim() }
 // Views implements pass.Rows. Blocks that are kept are made when they are first asked for.
 func (s *shard) Views(i, j int) *gauss.Views {
 	stride, at, made := s.process.basis.Stride(), 0, false
+	block := i / pass.BlockRows(s.rows, s.Dim())
 	if s.kept != nil {
-		if v := s.kept[i/pass.BlockRows(s.rows, s.Dim())]; v != nil {
+		if v := s.kept[block]; v != nil {
 			return v
 		}
-		at, made = i, s.buffer.made[s.from+i]
+		at, made = i, s.made[block]
 	} else if len(s.residual) < j-i {
 		s.data, s.residual = make([]float64, (j-i)*stride), make([]float64, j-i)
 	}
@@ -308,8 +314,7 @@ func (s *shard) Views(i, j int) *gauss.Views {
 	}
 	v := s.process.at(s.inputs(i, j).RawMatrix(), s.data[at*stride:(at+j-i)*stride], s.residual[at:at+j-i], sums, made)
 	if s.kept != nil {
-		s.buffer.made[s.from+i] = true
-		s.kept[i/pass.BlockRows(s.rows, s.Dim())] = v
+		s.made[block], s.kept[block] = true, v
 	}
 	return v
 }

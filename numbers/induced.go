@@ -134,13 +134,15 @@ func (p *Problem) levels() (columns []effects.Levels) {
 // leftOut is what is known of every row without it, by a pass over all of them.
 func leftOut(ctx context.Context, engine gp.Engine, q gauss.Gaussians, rule infer.Rule, added *effects.Fit, rows int) ([]gauss.Scalar, error) {
 	left := make([]gauss.Scalar, rows)
-	_, err := engine.Look(ctx, q.Naturals(), pass.Options{Rule: rule}, func(i int, mean, variance []float64) {
-		at := effects.Moment{Mean: mean[0], Variance: variance[0]}
-		if added != nil {
-			change := added.Without(i, 0)
-			at.Mean, at.Variance = at.Mean+change.Mean, at.Variance+change.Variance
+	_, err := engine.Look(ctx, q.Naturals(), pass.Options{Rule: rule}, func(first int, mean, variance []float64) {
+		for j, m := range mean {
+			at := effects.Moment{Mean: m, Variance: variance[j]}
+			if added != nil {
+				change := added.Without(first+j, 0)
+				at.Mean, at.Variance = at.Mean+change.Mean, at.Variance+change.Variance
+			}
+			left[first+j] = gauss.ScalarFromMoments(at.Mean, at.Variance)
 		}
-		left[i] = gauss.ScalarFromMoments(at.Mean, at.Variance)
 	})
 	return left, err
 }

@@ -265,7 +265,7 @@ func (l *Local) InGroups(groups []int32, count int) InGroups { return &localGrou
 
 // GatherGroups implements InGroups.
 func (l *localGroups) GatherGroups(ctx context.Context, by []float64) (*Arrow, error) {
-	sums, err := l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
+	sums, err := l.Each(ctx, func(_ int, s Rows, from, to int) (*Sums, error) {
 		return GatherGroups(s, l.groups[from:to], l.count, by, l.sites[from:to]), nil
 	})
 	if err != nil {
@@ -276,14 +276,14 @@ func (l *localGroups) GatherGroups(ctx context.Context, by []float64) (*Arrow, e
 
 // OverGroups implements InGroups.
 func (l *localGroups) OverGroups(ctx context.Context, q gauss.Naturals, given *gauss.Views, o Options) (*Sums, error) {
-	return l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
+	return l.Each(ctx, func(_ int, s Rows, from, to int) (*Sums, error) {
 		return OverGroups(q, Share(s, l.groups[from:to], given), l.sites[from:to], l.next[from:to], o)
 	})
 }
 
 // LookGroups implements InGroups.
 func (l *localGroups) LookGroups(ctx context.Context, q gauss.Naturals, given *gauss.Views, o Options, see See) (*Sums, error) {
-	return l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
+	return l.each(ctx, see == nil, func(_ int, s Rows, from, to int) (*Sums, error) {
 		var shifted See
 		if see != nil {
 			shifted = func(i int, mean, variance []float64) { see(from+i, mean, variance) }

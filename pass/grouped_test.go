@@ -92,7 +92,11 @@ func TestGroupedIsDense(t *testing.T) {
 		}
 		compare(t, q, want.Q[0], e.Given())
 		var left [][2]float64
-		note := func(_ int, mean, variance []float64) { left = append(left, [2]float64{mean[0], variance[0]}) }
+		note := func(_ int, mean, variance []float64) {
+			for i, m := range mean {
+				left = append(left, [2]float64{m, variance[i]})
+			}
+		}
 		ctx, look := context.Background(), pass.Options{Rule: rule}
 		if _, err := e.Look(ctx, gauss.Gaussians{q}.Naturals(), look, note); err != nil {
 			t.Fatal(err)

@@ -81,13 +81,17 @@ func TestUncoupled(t *testing.T) {
 		if _, err := pass.Settle(context.Background(), la, o); err != nil {
 			t.Fatal(err)
 		}
-		see := func(to *[]float64) pass.See {
-			return func(_ int, mean, variance []float64) { *to = append(*to, mean[0], variance[0]) }
+		see := func(to *[]float64, functions int) pass.See { // of the first
+			return func(_ int, mean, variance []float64) {
+				for i := 0; i < len(mean); i += functions {
+					*to = append(*to, mean[i], variance[i])
+				}
+			}
 		}
-		if _, err := la.Look(context.Background(), a.Q.Naturals(), pass.Options{Rule: rule}, see(&alone)); err != nil {
+		if _, err := la.Look(context.Background(), a.Q.Naturals(), pass.Options{Rule: rule}, see(&alone, 1)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Look(context.Background(), got.Q.Naturals(), pass.Options{Rule: rule}, see(&coupled)); err != nil {
+		if _, err := l.Look(context.Background(), got.Q.Naturals(), pass.Options{Rule: rule}, see(&coupled, 2)); err != nil {
 			t.Fatal(err)
 		}
 		for i, x := range alone {

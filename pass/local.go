@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/level3"
 )
 
@@ -34,8 +35,8 @@ type EngineError struct{ Err error }
 func (e *EngineError) Error() string { return e.Err.Error() }
 func (e *EngineError) Unwrap() error { return e.Err }
 
-// Local runs passes on the processors of this machine: one shard after the other, each
-// with all processors at work on a block.
+// Local runs passes on the processors of this machine: several shards at a time, and where there are
+// fewer than processors these work on a block of each together.
 type Local struct {
 	shards []Rows
 	from   []int // of each shard, in the sites
@@ -88,6 +89,9 @@ func NewLocal(shards []Rows, sites []gauss.Scalar) *Local {
 // Dim implements Engine.
 func (l *Local) Dim() int { return l.shards[0].Dim() }
 
+// Shards is how many there are.
+func (l *Local) Shards() int { return len(l.shards) }
+
 // Functions implements Engine.
 func (l *Local) Functions() int { return Functions(l.shards[0]) }
 
@@ -133,7 +137,7 @@ func (l *Local) Gather(ctx context.Context) (gauss.Naturals, error) {
 // Pass implements Engine.
 func (l *Local) Pass(ctx context.Context, q gauss.Naturals, o Options) (*Sums, error) {
 	k := l.Functions()
-	return l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
+	return l.Each(ctx, func(_ int, s Rows, from, to int) (*Sums, error) {
 		return Over(q, s, l.sites[from*k:to*k], l.next[from*k:to*k], o)
 	})
 }
@@ -142,7 +146,7 @@ func (l *Local) Pass(ctx context.Context, q gauss.Naturals, o Options) (*Sums, e
 func (l *Local) Look(ctx context.Context, q gauss.Naturals, o Options, see See) (*Sums, error) {
 	k := l.Functions()
 	known := l.Dim() >= widely && l.seen.at(q, len(l.sites))
-	sums, err := l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
+	sums, err := l.each(ctx, see == nil, func(_ int, s Rows, from, to int) (*Sums, error) {
 		var shifted See
 		if see != nil {
 			shifted = func(i int, mean, variance []float64) { see(from+i, mean, variance) }
@@ -198,24 +202,42 @@ func (l *Local) Predict(q gauss.Gaussians, mean, variance []float64) {
 	})
 }
 
-// Each goes over the shards in their order and adds up what a function finds for each;
-// from and to are where its rows are among all.
-func (l *Local) Each(ctx context.Context, shard func(s Rows, from, to int) (*Sums, error)) (*Sums, error) {
+// Each adds up what a function finds for each shard, in their order. It is called for several at a time, with the number
+// of the shard and where its rows are among all.
+func (l *Local) Each(ctx context.Context, shard func(k int, s Rows, from, to int) (*Sums, error)) (*Sums, error) {
+	return l.each(ctx, true, shard)
+}
+
+// shardsAtOnce is how many shards have sums before they are added up: of more they would take much memory.
+const shardsAtOnce = 64
+
+// each is Each, for one shard after another unless they may be gone over at once.
+func (l *Local) each(ctx context.Context, atOnce bool, shard func(k int, s Rows, from, to int) (*Sums, error)) (*Sums, error) {
+	together := 1
+	if atOnce {
+		together = shardsAtOnce
+	}
 	var sums *Sums
-	for i, s := range l.shards {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	parts, errs := make([]*Sums, together), make([]error, together)
+	for first := 0; first < len(l.shards); first += together {
+		n := min(together, len(l.shards)-first)
+		tasks.For(n, func(i int) {
+			k := first + i
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				parts[i], errs[i] = shard(k, l.shards[k], l.from[k], l.from[k+1])
+			}
+		})
+		for i, part := range parts[:n] {
+			switch {
+			case errs[i] != nil:
+				return nil, errs[i]
+			case sums == nil:
+				sums = part
+			default:
+				sums.Add(part)
+				part.Release()
+			}
 		}
-		part, err := shard(s, l.from[i], l.from[i+1])
-		if err != nil {
-			return nil, err
-		}
-		if sums == nil {
-			sums = part
-			continue
-		}
-		sums.Add(part)
-		part.Release()
 	}
 	return sums, nil
 }

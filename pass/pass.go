@@ -159,13 +159,13 @@ func Gather(rows Rows, sites []gauss.Scalar) gauss.Naturals {
 	return sum
 }
 
-// See is called with what Look sees of a row: the means and variances of its values without it.
+// See is called with what Look sees of a block of rows, of which i is the first: the means and variances of
+// their values without them, one for each function, row after row, or NaN where that is not proper.
 type See func(i int, mean, variance []float64)
 
 // Look finds the sums of a pass that changes nothing, at one and the same q. Where see is
-// not nil it is called for every row with the means and variances of its values, one for each function,
-// when the row's own sites are taken out of q, or NaN where that is not proper; it must not keep
-// them. Rows come in order.
+// not nil it is called for all rows in order, each with its own sites taken out of q; it must not keep
+// what it is given.
 func Look(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, see See) (*Sums, error) {
 	return look(q, rows, sites, o, see, nil, false)
 }
@@ -179,7 +179,10 @@ func look(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, see See,
 	defer w.leave()
 	sums := NewSums(w.functions, rows.Dim())
 	k := w.functions
-	means, variances := make([]float64, k), make([]float64, k)
+	var mean, variance []float64
+	if see != nil {
+		mean, variance = make([]float64, k*w.size), make([]float64, k*w.size)
+	}
 	w.each(func(from, to int, views *gauss.Views) {
 		if !known {
 			w.marginals(views, from)
@@ -195,23 +198,31 @@ func look(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, see See,
 		if see == nil {
 			return
 		}
-		for i := range to - from {
-			for c := range means {
-				m, v := w.mean[c*w.size+i], w.variance[c*w.size+i]
-				means[c], variances[c] = 0, 0
-				if v > 0 {
-					means[c], variances[c] = math.NaN(), math.NaN()
-					if cavity := gauss.ScalarFromMoments(m, v).Over(sites[(from+i)*k+c]); cavity.Proper() {
-						means[c], variances[c] = cavity.Mean(), cavity.Variance()
-					}
+		n := to - from
+		level3.Share(rowWork/10*float64(n*k), (n+chunk-1)/chunk, func(task int) {
+			for i := task * chunk; i < min((task+1)*chunk, n); i++ {
+				for c := range k {
+					of := views.Of(c)
+					m, v := without(w.mean[c*w.size+i], w.variance[c*w.size+i], sites[(from+i)*k+c])
+					mean[i*k+c], variance[i*k+c] = m+of.Offset(i), v+of.Residual(i)
 				}
-				means[c] += views.Of(c).Offset(i)
-				variances[c] += views.Of(c).Residual(i)
 			}
-			see(from+i, means, variances)
-		}
+		})
+		see(from, mean[:n*k], variance[:n*k])
 	})
 	return sums, nil
+}
+
+// without are the moments m and v without a site, or NaN where that is not proper.
+func without(m, v float64, site gauss.Scalar) (mean, variance float64) {
+	if v <= 0 {
+		return 0, 0
+	}
+	cavity := gauss.ScalarFromMoments(m, v).Over(site)
+	if !cavity.Proper() {
+		return math.NaN(), math.NaN()
+	}
+	return cavity.Mean(), cavity.Variance()
 }
 
 // Slopes are how the evidence of expectation propagation depends on the views, at a

@@ -328,7 +328,7 @@ func TestLooksAgain(t *testing.T) {
 	ctx := context.Background()
 	look := func(l *pass.Local, q gauss.Naturals, rule infer.Rule) (float64, []float64) {
 		var seen []float64
-		sums, err := l.Look(ctx, q, pass.Options{Rule: rule}, func(_ int, mean, variance []float64) { seen = append(seen, mean[0], variance[0]) })
+		sums, err := l.Look(ctx, q, pass.Options{Rule: rule}, func(_ int, mean, variance []float64) { seen = append(append(seen, mean...), variance...) })
 		if err != nil {
 			t.Fatal(err)
 		}

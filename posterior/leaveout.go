@@ -160,48 +160,34 @@ type ByPasses interface {
 
 // LeaveOut implements the interface, whatever the units.
 func (p Passes) LeaveOut(ctx context.Context, labels []int, _ [][]int, use func(i int, p []float64, logP float64)) error {
-	var waiting []waitingRow
-	found := make([]leftRow, leftTogether)
-	proper := true
-	flush := func() {
-		tasks.For((len(waiting)+leftTask-1)/leftTask, func(task int) {
-			for j := task * leftTask; j < min((task+1)*leftTask, len(waiting)); j++ {
-				found[j] = p.row(waiting[j], labels)
+	functions := p.Of.State().Functions
+	k, proper := len(functions), true
+	var found []leftRow
+	see := func(first int, mean, variance []float64) {
+		n := len(mean) / k
+		found = slices.Grow(found[:0], n)[:n]
+		tasks.For((n+leftTask-1)/leftTask, func(task int) {
+			for j := task * leftTask; j < min((task+1)*leftTask, n); j++ {
+				found[j] = p.row(first+j, labels[first+j], mean[j*k:(j+1)*k], variance[j*k:(j+1)*k])
 			}
 		})
-		for j, w := range waiting {
-			if proper = proper && found[j].proper; proper {
-				use(w.row, found[j].p, found[j].logP)
+		for j, f := range found {
+			if proper = proper && f.proper; proper {
+				use(first+j, f.p, f.logP)
 			}
 		}
-		waiting = waiting[:0]
 	}
-	see := func(i int, mean, variance []float64) {
-		waiting = append(waiting, waitingRow{i, slices.Clone(mean), slices.Clone(variance)})
-		if len(waiting) == leftTogether {
-			flush()
-		}
-	}
-	if _, err := p.Engine.Look(ctx, p.Of.State().Functions.Naturals(), pass.Options{Rule: p.Rule}, see); err != nil {
+	if _, err := p.Engine.Look(ctx, functions.Naturals(), pass.Options{Rule: p.Rule}, see); err != nil {
 		return err
 	}
-	if flush(); !proper {
+	if !proper {
 		return ErrImproper
 	}
 	return nil
 }
 
-// leftTogether is the number of rows left out that are predicted at a time, leftTask that of a task.
-const (
-	leftTogether = 1 << 13
-	leftTask     = 64
-)
-
-// waitingRow is a row with the moments of the process without it.
-type waitingRow struct {
-	row            int
-	mean, variance []float64
-}
+// leftTask is the number of rows left out that are predicted by one task.
+const leftTask = 64
 
 // leftRow is what is predicted of a row without it.
 type leftRow struct {
@@ -210,17 +196,16 @@ type leftRow struct {
 	proper bool
 }
 
-// row predicts a row by the moments without it.
-func (p Passes) row(w waitingRow, labels []int) (r leftRow) {
-	for c := range w.mean {
-		if p.Without == nil {
-			break
+// row predicts a row by the moments without it, which it changes.
+func (p Passes) row(row, label int, mean, variance []float64) (r leftRow) {
+	if p.Without != nil {
+		for c := range mean {
+			change := p.Without(row, c)
+			mean[c] += change.Mean
+			variance[c] += change.Variance
 		}
-		change := p.Without(w.row, c)
-		w.mean[c] += change.Mean
-		w.variance[c] += change.Variance
 	}
-	r.p, r.logP, r.proper = p.Of.left(labels[w.row], w.mean, w.variance)
+	r.p, r.logP, r.proper = p.Of.left(label, mean, variance)
 	return r
 }
 

@@ -122,7 +122,7 @@ func (f *shardFn) sorted(ctx context.Context, r *Rows, part *lossep.Part) (*effe
 func (f *shardFn) learn(ctx context.Context, p *piece) (*found, error) {
 	got, s := &found{effects: make([]effects.Found, len(f.job.tasks))}, p.sorted
 	for k, task := range f.job.tasks {
-		if err := task.Do(s, &got.effects[k]); err != nil {
+		if err := task.Do([]*effects.Shard{s}, &got.effects[k]); err != nil {
 			return nil, err
 		}
 	}

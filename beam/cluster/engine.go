@@ -239,9 +239,7 @@ func (e *engine) look(ctx context.Context, j *job, see pass.See) (*pass.Sums, er
 		if err != nil {
 			return nil, &pass.EngineError{Err: err}
 		}
-		for i := range n {
-			see(first+i, mean[i*k:(i+1)*k], variance[i*k:(i+1)*k])
-		}
+		see(first, mean, variance)
 		first += n
 	}
 	return got.sums(), nil

@@ -54,7 +54,7 @@ func (s *sent) Do(_ context.Context, tasks []effects.Task, use func(k int, found
 		shard.Slope, shard.Curvature = [][]float64{s.slope[from:to]}, [][]float64{s.curvature[from:to]}
 		part := make([]effects.Found, len(unpacked))
 		for k, task := range unpacked {
-			if err := task.Do(shard, &part[k]); err != nil {
+			if err := task.Do([]*effects.Shard{shard}, &part[k]); err != nil {
 				return err
 			}
 		}

@@ -247,10 +247,11 @@ func (f *shardFn) see(ctx context.Context, p *piece, rows pass.Rows, sites []gau
 	var see pass.See
 	var mean, variance []float64
 	if f.job.See {
+		k := pass.Functions(rows)
 		see = func(i int, m, v []float64) {
-			for c := range m {
-				change := without(i, c)
-				mean, variance = append(mean, m[c]+change.Mean), append(variance, v[c]+change.Variance)
+			for j := range m {
+				change := without(i+j/k, j%k)
+				mean, variance = append(mean, m[j]+change.Mean), append(variance, v[j]+change.Variance)
 			}
 		}
 	}
