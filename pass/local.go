@@ -118,20 +118,14 @@ func (l *Local) Keep() { l.sites, l.next = l.next, l.sites }
 
 // Gather implements Engine.
 func (l *Local) Gather(ctx context.Context) (gauss.Naturals, error) {
-	var sum gauss.Naturals
 	k := l.Functions()
-	for i, s := range l.shards {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		part := Gather(s, l.sites[l.from[i]*k:l.from[i+1]*k])
-		if sum == nil {
-			sum = part
-			continue
-		}
-		sum.Times(part, 1)
+	sums, err := l.Each(ctx, func(_ int, s Rows, from, to int) (*Sums, error) {
+		return &Sums{Change: Gather(s, l.sites[from*k:to*k])}, nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return sum, nil
+	return sums.Change, nil
 }
 
 // Pass implements Engine.
@@ -209,7 +203,7 @@ func (l *Local) Each(ctx context.Context, shard func(k int, s Rows, from, to int
 }
 
 // shardsAtOnce is how many shards have sums before they are added up: of more they would take much memory.
-const shardsAtOnce = 64
+const shardsAtOnce = 16
 
 // each is Each, for one shard after another unless they may be gone over at once.
 func (l *Local) each(ctx context.Context, atOnce bool, shard func(k int, s Rows, from, to int) (*Sums, error)) (*Sums, error) {

@@ -1,21 +1,18 @@
 // Package sealed keeps JSON values in files with a checksum, so that what another program or a
-// failing disk has changed is not taken for what was written.
+// failing disk has changed is not taken for what was written. The checksum is on a line before the value.
 package sealed
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"slices"
 )
 
 // ErrDamaged says that a text is not what Marshal returned.
 var ErrDamaged = errors.New("damaged, or not written by lossep")
-
-type envelope struct {
-	SHA256  string          `json:"sha256"` // of the bytes of the content
-	Content json.RawMessage `json:"content"`
-}
 
 // Marshal is the JSON text of a value and its checksum.
 func Marshal(v any) ([]byte, error) {
@@ -23,19 +20,20 @@ func Marshal(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(envelope{digest(content), content})
+	return slices.Concat(digest(content), content), nil
 }
 
 // Unmarshal reads what Marshal wrote. Anything else is ErrDamaged.
 func Unmarshal(text []byte, v any) error {
-	var e envelope
-	if json.Unmarshal(text, &e) != nil || e.SHA256 != digest(e.Content) || json.Unmarshal(e.Content, v) != nil {
+	at := bytes.IndexByte(text, '\n') + 1
+	if sum, content := text[:at], text[at:]; !bytes.Equal(sum, digest(content)) || json.Unmarshal(content, v) != nil {
 		return ErrDamaged
 	}
 	return nil
 }
 
-func digest(content []byte) string {
+// digest is the line before the content.
+func digest(content []byte) []byte {
 	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+	return append(hex.AppendEncode([]byte(`sha256 `), sum[:]), '\n')
 }
