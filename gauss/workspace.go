@@ -67,8 +67,11 @@ func (w *Workspace) growSquare(m int) {
 	}
 }
 
-// pullRows is the number of rows of A that are one core's share of Aᵀν.
-const pullRows = 4 * rowGroup
+// pullRows is the number of rows of A that are a share of Aᵀν, and pullColumns that of its columns which are a task.
+const (
+	pullRows    = 4 * rowGroup
+	pullColumns = 64
+)
 
 // pullScalars adds Aᵀν to h and returns τ. Shares of the sum are found apart, so that
 // all cores can work, and added in order, so that it does not matter how many do.
@@ -82,7 +85,7 @@ func (w *Workspace) pullScalars(h []float64, views *Views, s []Scalar) (tau []fl
 	}
 	shares := (len(s) + pullRows - 1) / pullRows
 	w.views, w.parts = views, resize(w.parts, shares*len(h))
-	level3.Share(passing*float64(len(s)*len(h)), shares, w.pullBody)
+	level3.Share(passing*float64(len(s)*len(h)), shares*pullStrips(len(h)), w.pullBody)
 	for i := range shares {
 		floats.Add(h, w.parts[i*len(h):(i+1)*len(h)])
 	}
@@ -90,11 +93,15 @@ func (w *Workspace) pullScalars(h []float64, views *Views, s []Scalar) (tau []fl
 	return w.second
 }
 
+// pullStrips is how many tasks the columns of a share are.
+func pullStrips(m int) int { return (m + pullColumns - 1) / pullColumns }
+
 func (w *Workspace) pullTask(task int) {
 	m := w.views.Dim()
-	part := w.parts[task*m : (task+1)*m]
-	clear(part)
-	w.views.pull(part, w.first, task*pullRows, min((task+1)*pullRows, len(w.first)))
+	share, from := task/pullStrips(m), task%pullStrips(m)*pullColumns
+	to := min(from+pullColumns, m)
+	clear(w.parts[share*m+from : share*m+to])
+	w.views.pull(w.parts[share*m:(share+1)*m], w.first, share*pullRows, min((share+1)*pullRows, len(w.first)), from, to)
 }
 
 // read finds mean and variance of what is seen through the rows of W when U·mean is
