@@ -70,7 +70,7 @@ func (w *Workspace) growSquare(m int) {
 // pullRows is the number of rows of A that are a share of Aᵀν, and pullColumns that of its columns which are a task.
 const (
 	pullRows    = 4 * rowGroup
-	pullColumns = 64
+	pullColumns = 128
 )
 
 // pullScalars adds Aᵀν to h and returns τ. Shares of the sum are found apart, so that
@@ -179,9 +179,9 @@ func reshape(d *mat.Dense, n, m int) *mat.Dense {
 // passing is the work, in operations, that reading or writing a number stands for.
 const passing = 20
 
-// copying copies the upper triangle of a symmetric matrix, or all of it.
+// copying copies the upper triangle of a symmetric matrix, to two places if there is another, or all of it.
 type copying struct {
-	to, from         blas64.Symmetric
+	to, from, other  blas64.Symmetric
 	body, mirrorBody func(task int)
 }
 
@@ -194,19 +194,23 @@ func overRows(n int, body func(i int)) {
 	})
 }
 
-func (c *copying) run(to, from blas64.Symmetric) {
+func (c *copying) run(to, from, other blas64.Symmetric) {
 	if c.body == nil {
 		c.body = c.task
 	}
-	c.to, c.from = to, from
+	c.to, c.from, c.other = to, from, other
 	level3.Share(passing*float64(to.N*to.N), (to.N+rowGroup-1)/rowGroup, c.body)
-	c.to, c.from = blas64.Symmetric{}, blas64.Symmetric{}
+	c.to, c.from, c.other = blas64.Symmetric{}, blas64.Symmetric{}, blas64.Symmetric{}
 }
 
 func (c *copying) task(task int) {
 	n := c.to.N
 	for i := task * rowGroup; i < min((task+1)*rowGroup, n); i++ {
-		copy(c.to.Data[i*c.to.Stride+i:i*c.to.Stride+n], c.from.Data[i*c.from.Stride+i:i*c.from.Stride+n])
+		row := c.from.Data[i*c.from.Stride+i : i*c.from.Stride+n]
+		copy(c.to.Data[i*c.to.Stride+i:], row)
+		if c.other.N > 0 {
+			copy(c.other.Data[i*c.other.Stride+i:], row)
+		}
 	}
 }
 
@@ -215,7 +219,7 @@ func (c *copying) whole(to blas64.General, from blas64.Symmetric) {
 	if c.mirrorBody == nil {
 		c.mirrorBody = c.mirrorTask
 	}
-	c.run(blas64.Symmetric{N: to.Rows, Stride: to.Stride, Data: to.Data}, from)
+	c.run(blas64.Symmetric{N: to.Rows, Stride: to.Stride, Data: to.Data}, from, blas64.Symmetric{})
 	c.to, c.from = blas64.Symmetric{N: to.Rows, Stride: to.Stride, Data: to.Data}, from
 	level3.Share(passing*float64(to.Rows*to.Rows), (to.Rows+rowGroup-1)/rowGroup, c.mirrorBody)
 	c.to, c.from = blas64.Symmetric{}, blas64.Symmetric{}

@@ -114,8 +114,7 @@ func Over(q gauss.Naturals, rows Rows, sites, next []gauss.Scalar, o Options) (*
 			}
 			now[c].TimesScalars(views, steps, &w.ws)
 		}
-		spare.CopyFrom(now)
-		if w.q.Exchange(spare) != nil {
+		if w.q.Become(now, spare) != nil {
 			// The block as a whole asks for too much: it keeps its sites.
 			now.CopyFrom(w.q.Naturals())
 			sums.Skipped += to - from
@@ -320,8 +319,7 @@ func newWork(q gauss.Naturals, rows Rows, o Options) (*work, error) {
 	if w.coupled, _ = rows.(Coupled); w.coupled != nil {
 		w.single = nil
 	}
-	w.spare.CopyFrom(q)
-	if err := w.q.Exchange(w.spare); err != nil {
+	if err := w.q.Become(q, w.spare); err != nil {
 		return nil, err
 	}
 	return w, nil
