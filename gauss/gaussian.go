@@ -167,9 +167,18 @@ func FromMoments(mean []float64, cov *mat.SymDense) (*Gaussian, error) {
 
 // Exchange gives g the natural parameters n and n those that g had, or returns ErrImproper
 // and leaves both as they were. It takes M³/3 operations.
-func (g *Gaussian) Exchange(n *Natural) error {
+func (g *Gaussian) Exchange(n *Natural) error { return g.exchange(n, g.factorise(n)) }
+
+// Become is Exchange for a copy of n, which is made in a room that g's own go to.
+func (g *Gaussian) Become(n, room *Natural) error {
+	copy(room.H, n.H)
+	g.copying.run(g.square(), n.P.RawSymmetric(), room.P.RawSymmetric())
+	return g.exchange(room, g.eliminate(room.H))
+}
+
+// exchange ends an Exchange for n, whose factor was found if it is proper.
+func (g *Gaussian) exchange(n *Natural, ok bool) error {
 	f := g.factor
-	ok := g.factorise(n)
 	logDet, least := 0.0, math.Inf(1)
 	for i := 0; i < f.N && ok; i++ {
 		d := f.Data[i*f.Stride+i]
@@ -194,9 +203,19 @@ func (g *Gaussian) Exchange(n *Natural) error {
 // factorise finds the factor of n's precision and the standardised mean, and reports
 // whether the precision is positive definite.
 func (g *Gaussian) factorise(n *Natural) bool {
+	g.copying.run(g.square(), n.P.RawSymmetric(), blas64.Symmetric{})
+	return g.eliminate(n.H)
+}
+
+// square is where the factor is, for the precision.
+func (g *Gaussian) square() blas64.Symmetric {
+	return blas64.Symmetric{N: g.factor.N, Stride: g.factor.Stride, Data: g.factor.Data}
+}
+
+// eliminate is factorise for a precision that is in the place of the factor, and a shift h.
+func (g *Gaussian) eliminate(h []float64) bool {
 	f := g.factor
-	g.copying.run(blas64.Symmetric{N: f.N, Stride: f.Stride, Data: f.Data}, n.P.RawSymmetric())
-	for i, h := range n.H {
+	for i, h := range h {
 		f.Data[i*f.Stride+f.N] = h
 	}
 	ok := kernels.CholeskySolve(f.N, 1, f.Data, f.Stride)

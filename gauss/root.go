@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/internal/finite"
 )
 
 // Root is a square root of a covariance matrix, K = AAᵀ: it makes a Gaussian with
@@ -46,9 +48,11 @@ func NewRoot(k *mat.SymDense) (*Root, error) {
 		if !(d >= 0) {
 			return nil, &CovarianceError{i, i, fmt.Sprintf("the variance is %v", d)}
 		}
-		for j := i; j < n; j++ {
-			if c := raw.Data[i*raw.Stride+j]; c-c != 0 { // not a number, or infinite
-				return nil, &CovarianceError{i, j, fmt.Sprintf("it is %v; look for inputs that are not finite or a kernel that overflows", c)}
+		if row := raw.Data[i*raw.Stride : i*raw.Stride+n]; !finite.All(floats.Sum(row[i:])) {
+			for j := i; j < n; j++ {
+				if !finite.All(row[j]) {
+					return nil, &CovarianceError{i, j, fmt.Sprintf("it is %v; look for inputs that are not finite or a kernel that overflows", row[j])}
+				}
 			}
 		}
 		largest = max(largest, d)
@@ -73,10 +77,10 @@ func NewRoot(k *mat.SymDense) (*Root, error) {
 
 // factorShifted writes the factor of k + jitter·I into u.
 func factorShifted(u blas64.Triangular, k blas64.Symmetric, jitter float64) bool {
-	for i := range u.N {
+	overRows(u.N, func(i int) {
 		copy(u.Data[i*u.Stride+i:i*u.Stride+u.N], k.Data[i*k.Stride+i:i*k.Stride+k.N])
 		u.Data[i*u.Stride+i] += jitter
-	}
+	})
 	return kernels.Cholesky(blas.Upper, u.N, u.Data, u.Stride)
 }
 

@@ -72,6 +72,19 @@ func (g Gaussians) Exchange(n Naturals) error {
 	return nil
 }
 
+// Become is that of all of them, or of none.
+func (g Gaussians) Become(n, room Naturals) error {
+	for c, one := range g {
+		if err := one.Become(n[c], room[c]); err != nil {
+			for back := range c {
+				_ = g[back].Exchange(room[back])
+			}
+			return err
+		}
+	}
+	return nil
+}
+
 // Naturals are the natural forms. They must not be changed.
 func (g Gaussians) Naturals() Naturals {
 	all := make(Naturals, len(g))

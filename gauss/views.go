@@ -110,14 +110,17 @@ func (v *Views) At(dst, x []float64) {
 // Pull adds to dst the gradient in v of a function of the views with gradient w:
 // dst += Aᵀ w.
 func (v *Views) Pull(dst, w []float64) {
-	v.pull(dst, w, 0, len(w))
+	v.pull(dst, w, 0, len(w), 0, len(dst))
 }
 
-// pull is Pull for the rows [lo,hi) of A.
-func (v *Views) pull(dst, w []float64, lo, hi int) {
+// pull is Pull for the rows [lo,hi) of A, and its columns [from,to).
+func (v *Views) pull(dst, w []float64, lo, hi, from, to int) {
 	for i := lo; i < hi; i += rowGroup {
-		if block, from := v.group(i, hi); block.Cols > 0 {
-			blas64.Gemv(trans, 1, block, vector(w[i:i+block.Rows]), 1, vector(dst[from:]))
+		block, lead := v.group(i, hi)
+		skip := max(0, from-lead)
+		if block.Cols = to - lead - skip; block.Cols > 0 {
+			block.Data = block.Data[skip:]
+			blas64.Gemv(trans, 1, block, vector(w[i:i+block.Rows]), 1, vector(dst[lead+skip:to]))
 		}
 	}
 }

@@ -57,6 +57,7 @@ func (g *Gaussian) Step(change *Natural, ws *Workspace) float64 {
 	m := g.Dim()
 	ws.growSquare(m)
 	y, grad := ws.square.RawMatrix(), ws.grad
+	level3.Wake(2 * float64(m) * float64(m) * float64(m))
 	g.whitenForm(y, change.P)
 	copy(grad, change.H)
 	blas64.Trsv(trans, g.factor, vector(grad))

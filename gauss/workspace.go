@@ -67,8 +67,11 @@ func (w *Workspace) growSquare(m int) {
 	}
 }
 
-// pullRows is the number of rows of A that are one core's share of Aᵀν.
-const pullRows = 4 * rowGroup
+// pullRows is the number of rows of A that are a share of Aᵀν, and pullColumns that of its columns which are a task.
+const (
+	pullRows    = 4 * rowGroup
+	pullColumns = 128
+)
 
 // pullScalars adds Aᵀν to h and returns τ. Shares of the sum are found apart, so that
 // all cores can work, and added in order, so that it does not matter how many do.
@@ -82,7 +85,7 @@ func (w *Workspace) pullScalars(h []float64, views *Views, s []Scalar) (tau []fl
 	}
 	shares := (len(s) + pullRows - 1) / pullRows
 	w.views, w.parts = views, resize(w.parts, shares*len(h))
-	level3.Share(passing*float64(len(s)*len(h)), shares, w.pullBody)
+	level3.Share(passing*float64(len(s)*len(h)), shares*pullStrips(len(h)), w.pullBody)
 	for i := range shares {
 		floats.Add(h, w.parts[i*len(h):(i+1)*len(h)])
 	}
@@ -90,11 +93,15 @@ func (w *Workspace) pullScalars(h []float64, views *Views, s []Scalar) (tau []fl
 	return w.second
 }
 
+// pullStrips is how many tasks the columns of a share are.
+func pullStrips(m int) int { return (m + pullColumns - 1) / pullColumns }
+
 func (w *Workspace) pullTask(task int) {
 	m := w.views.Dim()
-	part := w.parts[task*m : (task+1)*m]
-	clear(part)
-	w.views.pull(part, w.first, task*pullRows, min((task+1)*pullRows, len(w.first)))
+	share, from := task/pullStrips(m), task%pullStrips(m)*pullColumns
+	to := min(from+pullColumns, m)
+	clear(w.parts[share*m+from : share*m+to])
+	w.views.pull(w.parts[share*m:(share+1)*m], w.first, share*pullRows, min((share+1)*pullRows, len(w.first)), from, to)
 }
 
 // read finds mean and variance of what is seen through the rows of W when U·mean is
@@ -172,9 +179,9 @@ func reshape(d *mat.Dense, n, m int) *mat.Dense {
 // passing is the work, in operations, that reading or writing a number stands for.
 const passing = 20
 
-// copying copies the upper triangle of a symmetric matrix, or all of it.
+// copying copies the upper triangle of a symmetric matrix, to two places if there is another, or all of it.
 type copying struct {
-	to, from         blas64.Symmetric
+	to, from, other  blas64.Symmetric
 	body, mirrorBody func(task int)
 }
 
@@ -187,19 +194,23 @@ func overRows(n int, body func(i int)) {
 	})
 }
 
-func (c *copying) run(to, from blas64.Symmetric) {
+func (c *copying) run(to, from, other blas64.Symmetric) {
 	if c.body == nil {
 		c.body = c.task
 	}
-	c.to, c.from = to, from
+	c.to, c.from, c.other = to, from, other
 	level3.Share(passing*float64(to.N*to.N), (to.N+rowGroup-1)/rowGroup, c.body)
-	c.to, c.from = blas64.Symmetric{}, blas64.Symmetric{}
+	c.to, c.from, c.other = blas64.Symmetric{}, blas64.Symmetric{}, blas64.Symmetric{}
 }
 
 func (c *copying) task(task int) {
 	n := c.to.N
 	for i := task * rowGroup; i < min((task+1)*rowGroup, n); i++ {
-		copy(c.to.Data[i*c.to.Stride+i:i*c.to.Stride+n], c.from.Data[i*c.from.Stride+i:i*c.from.Stride+n])
+		row := c.from.Data[i*c.from.Stride+i : i*c.from.Stride+n]
+		copy(c.to.Data[i*c.to.Stride+i:], row)
+		if c.other.N > 0 {
+			copy(c.other.Data[i*c.other.Stride+i:], row)
+		}
 	}
 }
 
@@ -208,7 +219,7 @@ func (c *copying) whole(to blas64.General, from blas64.Symmetric) {
 	if c.mirrorBody == nil {
 		c.mirrorBody = c.mirrorTask
 	}
-	c.run(blas64.Symmetric{N: to.Rows, Stride: to.Stride, Data: to.Data}, from)
+	c.run(blas64.Symmetric{N: to.Rows, Stride: to.Stride, Data: to.Data}, from, blas64.Symmetric{})
 	c.to, c.from = blas64.Symmetric{N: to.Rows, Stride: to.Stride, Data: to.Data}, from
 	level3.Share(passing*float64(to.Rows*to.Rows), (to.Rows+rowGroup-1)/rowGroup, c.mirrorBody)
 	c.to, c.from = blas64.Symmetric{}, blas64.Symmetric{}

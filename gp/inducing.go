@@ -40,13 +40,8 @@ func NewInducing(k kernel.Kernel, z *mat.Dense) (*Inducing, error) {
 	var cross mat.Dense
 	p.basis.Cross(&cross, z)
 	m, _ := z.Dims()
-	gram := mat.NewSymDense(m, nil)
-	to := gram.RawSymmetric()
-	for i := range m {
-		copy(to.Data[i*to.Stride+i:(i+1)*to.Stride], cross.RawRowView(i)[i:])
-	}
 	var err error
-	if p.root, err = gauss.NewRoot(gram); err != nil {
+	if p.root, err = gauss.NewRoot(mat.NewSymDense(m, cross.RawMatrix().Data)); err != nil {
 		return nil, fmt.Errorf("gp: kernel %v at %d inducing points: %w", k, m, err)
 	}
 	return p, nil
@@ -356,15 +351,17 @@ func (p *Inducing) EvidenceGradient(ctx context.Context, e Engine, q gauss.Gauss
 	m := p.Dim()
 	weights := mat.NewDense(m, m, nil)
 	cov := mat.NewSymDense(m, nil)
+	level3.Wake(3 * float64(m) * float64(m) * float64(m))
 	for c, one := range q {
 		one.Covariance(cov)
-		mu := one.Mean()
-		level3.Share(kernelWork*float64(m*m), m, func(i int) {
+		mu, sigma, change := one.Mean(), cov.RawSymmetric(), sums.Change[0].P.RawSymmetric()
+		level3.Share(2*kernelWork*float64(m*m), m, func(i int) {
 			row := weights.RawRowView(i)
 			for j := range m {
-				w := mu[i]*mu[j] + cov.At(i, j)
+				low, high := min(i, j), max(i, j)
+				w := mu[i]*mu[j] + sigma.Data[low*sigma.Stride+high]
 				if c == 0 {
-					w -= sums.Change[0].P.At(i, j)
+					w -= change.Data[low*change.Stride+high]
 				}
 				if i == j {
 					w--

@@ -12,6 +12,7 @@ const (
 	rowBlock   = 4032 // rows of the left operand packed at a time
 	colBlock   = 4032 // columns of the right operand packed at a time
 	packLines  = 48   // rows or columns packed in a task of a large C
+	packDepth  = 192  // depth packed in a task of a C that makes few
 
 	// Rows and columns of C in a task, of a large C and of a small one, which has
 	// fewer tasks to share out evenly.
@@ -19,7 +20,7 @@ const (
 	smallTaskRows, smallTaskCols = 96, 120
 	smallArea                    = 1000 * 1000
 	// Of a C that makes fewer tasks than that for each core.
-	leastTaskRows, leastTaskCols = 48, 48
+	leastTaskRows, leastTaskCols = 24, 48
 	fewTasks                     = 4
 
 	// Operands of so many numbers are packed in their whole depth, of a few depths.
@@ -48,7 +49,7 @@ type product struct {
 	i0, i1, j0, j1, p0, p1 int
 	step                   int
 	taskRows, taskCols     int
-	packLines              int // rows or columns packed in a task
+	packLines, packDepth   int // rows or columns packed in a task, and how deep
 	packedA, packedB, edge []float64
 	roots                  []float64
 	widthA                 int // of A's panels: mr, or nr in a symmetric product
@@ -153,19 +154,19 @@ func (p *product) compute(s *session, alpha float64, b view, fromB stairs, c vie
 
 // computeBlock packs the operands' part of the block in work and multiplies.
 func (p *product) computeBlock(packB bool) {
-	p.taskRows, p.taskCols, p.packLines = taskRows, taskCols, packLines
+	p.taskRows, p.taskCols, p.packLines, p.packDepth = taskRows, taskCols, packLines, p.p1-p.p0
 	if (p.i1-p.i0)*(p.j1-p.j0) <= smallArea {
 		p.taskRows, p.taskCols = smallTaskRows, smallTaskCols
 	}
 	if cores := p.cores(); cores > 1 && ceilDiv(p.i1-p.i0, p.taskRows)*ceilDiv(p.j1-p.j0, p.taskCols) < fewTasks*cores {
-		p.taskRows, p.taskCols, p.packLines = leastTaskRows, leastTaskCols, p.nr
+		p.taskRows, p.taskCols, p.packLines, p.packDepth = leastTaskRows, leastTaskCols, p.nr, packDepth
 	}
 	tasks := p.packTasksA()
 	if packB {
 		tasks += ceilDiv(p.j1-p.j0, p.packLines)
 	}
 	work := flops(2, p.i1-p.i0, p.j1-p.j0, p.p1-p.p0)
-	p.run(work, tasks, p.packBody)
+	p.run(work, tasks*ceilDiv(p.p1-p.p0, p.packDepth), p.packBody)
 	p.run(work, ceilDiv(p.i1-p.i0, p.taskRows)*ceilDiv(p.j1-p.j0, p.taskCols), p.tileBody)
 }
 
@@ -179,41 +180,43 @@ func (p *product) packTasksA() int {
 
 // packTask packs some lines of A or, for the later tasks, of B.
 func (p *product) packTask(_, task int) {
+	deep := ceilDiv(p.p1-p.p0, p.packDepth)
+	line, from := task/deep, p.p0+task%deep*p.packDepth
+	to := min(from+p.packDepth, p.p1)
 	left := p.packTasksA()
-	if task < left {
-		lo := p.i0 + task*p.packLines
+	if line < left {
+		lo := p.i0 + line*p.packLines
 		hi := min(lo+p.packLines, p.i1)
 		for i := lo; i < hi; i += p.nr {
-			p.packLeft(i, min(i+p.nr, hi))
+			p.packLeft(i, min(i+p.nr, hi), from, to)
 		}
 		return
 	}
-	lo := p.j0 + (task-left)*p.packLines
+	lo := p.j0 + (line-left)*p.packLines
 	hi := min(lo+p.packLines, p.j1)
 	for j := lo; j < hi; j += p.nr {
-		p.packRight(j, min(j+p.nr, hi))
+		p.packRight(j, min(j+p.nr, hi), from, to)
 	}
 }
 
-// packLeft packs the rows [lo,hi) of A at the depth in work, from where they begin.
-func (p *product) packLeft(lo, hi int) {
+// packLeft packs the rows [lo,hi) of A at the depth [from,to), from where they begin.
+func (p *product) packLeft(lo, hi, from, to int) {
 	depth := p.p1 - p.p0
-	if from := max(p.p0, p.fromA.begin(lo, hi)); from < p.p1 {
+	if from = max(from, p.fromA.begin(lo, hi)); from < to {
 		panels := p.packedA[(lo-p.i0)*depth+(from-p.p0)*p.mr:]
-		p.kernels.packLeft(panels, p.mr*depth, p.a.block(lo, from, hi-lo, p.p1-from).t())
+		p.kernels.packLeft(panels, p.mr*depth, p.a.block(lo, from, hi-lo, to-from).t())
 	}
 }
 
-// packRight packs the columns [lo,hi) of B at the depth in work, from where they begin,
+// packRight packs the columns [lo,hi) of B at the depth [from,to), from where they begin,
 // and makes the panels of a symmetric product's A where they differ.
-func (p *product) packRight(lo, hi int) {
-	from := max(p.p0, p.fromB.begin(lo, hi))
-	if from >= p.p1 {
+func (p *product) packRight(lo, hi, from, to int) {
+	if from = max(from, p.fromB.begin(lo, hi)); from >= to {
 		return
 	}
 	at := (lo-p.j0)*(p.p1-p.p0) + (from-p.p0)*p.nr
 	panel := p.packedB[at:]
-	p.pack(panel, p.nr, p.b.block(from, lo, p.p1-from, hi-lo))
+	p.pack(panel, p.nr, p.b.block(from, lo, to-from, hi-lo))
 	if p.d == nil {
 		return
 	}
@@ -221,7 +224,7 @@ func (p *product) packRight(lo, hi int) {
 	if p.signed {
 		scaled = p.packedA[at:]
 	}
-	p.scaleRows(p.p1-from, &scaled[0], &panel[0], &p.d[from])
+	p.scaleRows(to-from, &scaled[0], &panel[0], &p.d[from])
 }
 
 // tileTask multiplies the packed panels of one rectangle of C.

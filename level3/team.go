@@ -15,11 +15,8 @@ const (
 	// in seven eighths of the time, by nearly twice as much of the processor.
 	parallelFlops = 20_000_000
 
-	// awakeFlops is that work where helpers of the operation before are still awake.
-	awakeFlops = 1_000_000
-
-	// sharedFlops is the work below which a step of a larger operation, whose
-	// helpers are awake, is not shared out.
+	// sharedFlops is that work where helpers are awake: those of the operation before, or of an
+	// earlier step of a larger one.
 	sharedFlops = 200_000
 
 	// copyFlops is the work that copying a number stands for.
@@ -53,7 +50,7 @@ func (ks *kernels) begin(work float64) *session {
 	s := sessions.Get().(*session)
 	s.kernels = ks
 	s.workers = 1
-	if s.large = work >= parallelFlops || work >= awakeFlops && (s.alive.Load() > 0 || tasks.Awake()); s.large {
+	if s.large = work >= parallelFlops || work >= sharedFlops && (s.alive.Load() > 0 || tasks.Awake()); s.large {
 		s.workers = runtime.GOMAXPROCS(0)
 	}
 	return s

@@ -162,7 +162,7 @@ func (l *Local) Views(use func(from int, views *gauss.Views)) {
 	for k, s := range l.shards {
 		size := BlockRows(s.Len(), s.Dim())
 		for i := 0; i < s.Len(); i += size {
-			wake(s, Functions(s), i)
+			wake(s, Functions(s))
 			use(l.from[k]+i, s.Views(i, min(i+size, s.Len())))
 		}
 	}

@@ -114,8 +114,7 @@ func Over(q gauss.Naturals, rows Rows, sites, next []gauss.Scalar, o Options) (*
 			}
 			now[c].TimesScalars(views, steps, &w.ws)
 		}
-		spare.CopyFrom(now)
-		if w.q.Exchange(spare) != nil {
+		if w.q.Become(now, spare) != nil {
 			// The block as a whole asks for too much: it keeps its sites.
 			now.CopyFrom(w.q.Naturals())
 			sums.Skipped += to - from
@@ -147,7 +146,7 @@ func Gather(rows Rows, sites []gauss.Scalar) gauss.Naturals {
 	own := make([]gauss.Scalar, size)
 	for from := 0; from < rows.Len(); from += size {
 		to := min(from+size, rows.Len())
-		wake(rows, k, from)
+		wake(rows, k)
 		views := rows.Views(from, to)
 		for c, one := range sum {
 			for i := range to - from {
@@ -331,8 +330,7 @@ func newWork(q gauss.Naturals, rows Rows, o Options) (*work, error) {
 	if w.coupled, _ = rows.(Coupled); w.coupled != nil {
 		w.single = nil
 	}
-	w.spare.CopyFrom(q)
-	if err := w.q.Exchange(w.spare); err != nil {
+	if err := w.q.Become(q, w.spare); err != nil {
 		return nil, err
 	}
 	return w, nil
@@ -360,15 +358,15 @@ func (w *work) stepsOf(c, n int) []gauss.Scalar { return w.steps[c*w.size : c*w.
 func (w *work) each(block func(from, to int, views *gauss.Views)) {
 	for from := 0; from < w.rows.Len(); from += w.size {
 		to := min(from+w.size, w.rows.Len())
-		wake(w.rows, w.functions, from)
+		wake(w.rows, w.functions)
 		block(from, to, w.rows.Views(from, to))
 	}
 }
 
-// wake gets cores up for what is left of a pass from a row on.
-func wake(rows Rows, functions, from int) {
+// wake gets cores up for a block. What is left of the pass does not matter: another pass, or a gradient, mostly follows.
+func wake(rows Rows, functions int) {
 	m := float64(rows.Dim())
-	level3.Wake(2 * float64((rows.Len()-from)*functions) * m * m)
+	level3.Wake(2 * float64(rows.Len()*functions) * m * m)
 }
 
 // chunk is the number of rows of one task; rowWork is what a term's moments take, in

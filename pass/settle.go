@@ -181,8 +181,7 @@ func (s *settling) base() {
 
 // set makes q of its natural parameters, or says that they are not proper.
 func (s *settling) set() bool {
-	s.spare.CopyFrom(s.now)
-	return s.q.Exchange(s.spare) == nil
+	return s.q.Become(s.now, s.spare) == nil
 }
 
 const (

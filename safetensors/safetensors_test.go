@@ -397,7 +397,7 @@ func TestReplaceAllOrNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := errors.New("no space left on device")
-	err = replace(path, func(w io.Writer) error {
+	err = replace(path, func(w *os.File) error {
 		if _, err := w.Write([]byte("half of it")); err != nil {
 			return err
 		}

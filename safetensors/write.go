@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 const (
@@ -34,26 +36,42 @@ var blank = strings.Repeat("0", 2*sha256.Size)
 // whatever order the tensors are listed. It returns an *Error, having written
 // nothing, when the contents cannot be stored, and otherwise the error of w.
 func Write(w io.Writer, f *File) error {
-	tensors := slices.Clone(f.Tensors)
-	slices.SortStableFunc(tensors, func(a, b Tensor) int { return cmp.Compare(a.Name, b.Name) })
-	head, err := header(tensors, f.Metadata)
+	tensors, head, err := laidOut(f)
 	if err != nil {
 		return err
 	}
 	// The checksum goes before the numbers it covers, so they are gone through twice.
+	if err := sign(head, tensors); err != nil {
+		return err
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	return encodeAll(w, tensors)
+}
+
+// laidOut is the tensors in their order and what goes before them, with a blank checksum.
+func laidOut(f *File) ([]Tensor, []byte, error) {
+	tensors := slices.Clone(f.Tensors)
+	slices.SortStableFunc(tensors, func(a, b Tensor) int { return cmp.Compare(a.Name, b.Name) })
+	head, err := header(tensors, f.Metadata)
+	return tensors, head, err
+}
+
+// sign puts the checksum in its place.
+func sign(head []byte, tensors []Tensor) error {
 	sum := sha256.New()
 	sum.Write(head)
-	for i := range tensors {
-		if err := tensors[i].encode(sum); err != nil {
-			return err
-		}
+	if err := encodeAll(sum, tensors); err != nil {
+		return err
 	}
 	// The metadata come first and the blank digest is their first value.
 	at := bytes.Index(head, []byte(blank))
 	hex.Encode(head[at:], sum.Sum(nil))
-	if _, err := w.Write(head); err != nil {
-		return err
-	}
+	return nil
+}
+
+func encodeAll(w io.Writer, tensors []Tensor) error {
 	for i := range tensors {
 		if err := tensors[i].encode(w); err != nil {
 			return err
@@ -157,11 +175,28 @@ func encode[T any](w io.Writer, numbers []T, bits func(T) uint64, buffer []byte)
 // was at the path stays as it was and the temporary file is removed. A symbolic link
 // is followed; something that is not a regular file is refused.
 func WriteFile(path string, f *File) error {
-	return replace(path, func(w io.Writer) error { return Write(w, f) })
+	return replace(path, func(to *os.File) error {
+		tensors, head, err := laidOut(f)
+		if err != nil {
+			return err
+		}
+		// What the checksum covers is written while it is found.
+		both := []func() error{
+			func() error { return sign(head, tensors) },
+			func() error { return encodeAll(io.NewOffsetWriter(to, int64(len(head))), tensors) },
+		}
+		var errs [2]error
+		tasks.For(len(both), func(i int) { errs[i] = both[i]() })
+		if err := cmp.Or(errs[0], errs[1]); err != nil {
+			return err
+		}
+		_, err = to.WriteAt(head, 0)
+		return err
+	})
 }
 
 // replace gives the path what write writes, once it is safely written.
-func replace(path string, write func(io.Writer) error) (err error) {
+func replace(path string, write func(*os.File) error) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}

@@ -31,8 +31,7 @@ type Pivots struct {
 
 	most     int // that there will be, as far as is known
 	chosen   []int
-	cross    *mat.Dense // covariances of all rows with those drawn
-	factor   []float64  // F with K ≈ FFᵀ, a row of stride numbers for each row of x
+	factor   []float64 // F with K ≈ FFᵀ, a row of stride numbers for each row of x; behind it covariances with those drawn
 	stride   int
 	left     []float64 // residual variances
 	total    float64   // of the variances
@@ -44,9 +43,11 @@ type Pivots struct {
 func NewPivots(k kernel.Kernel, x *mat.Dense, weights []float64, rng *rand.Rand) *Pivots {
 	n, _ := x.Dims()
 	p := &Pivots{kernel: k, x: x, weights: weights, rng: rng, left: make([]float64, n)}
-	p.share(1, func(i int) {
-		// What a white term adds is no other row's business.
-		p.left[i] = k.Cov(x.RawRowView(i), x.RawRowView(i))
+	p.strips(reaching, func(from, to int) {
+		for i := from; i < to; i++ {
+			// What a white term adds is no other row's business.
+			p.left[i] = k.Cov(x.RawRowView(i), x.RawRowView(i))
+		}
 	})
 	p.total = floats.Sum(p.left)
 	return p
@@ -103,19 +104,25 @@ func (p *Pivots) block(m int) {
 		z.SetRow(i, p.x.RawRowView(row))
 	}
 	p.reserve(len(p.chosen)+len(drawn), max(m, p.most))
-	p.cross = reshaped(p.cross, len(p.left), len(drawn))
-	p.kernel.Cross(p.cross, p.x, z)
+	n, old := len(p.left), len(p.chosen)
+	cross := mat.NewDense(n, len(drawn), p.factor[n*p.stride:][:n*len(drawn)])
+	p.kernel.Cross(cross, p.x, z)
 	// What the earlier ones leave: K(·, S) − F F(S)ᵀ.
 	kernels, _ := level3.Selected()
-	c, old := p.cross.RawMatrix(), len(p.chosen)
+	c := cross.RawMatrix()
 	if old > 0 {
 		rows := make([]float64, len(drawn)*old)
 		for i, row := range drawn {
 			copy(rows[i*old:(i+1)*old], p.factor[row*p.stride:])
 		}
-		p.strips(2*old*len(drawn), func(from, to int) {
+		product := func(from, to int) {
 			kernels.Dgemm(blas.NoTrans, blas.Trans, to-from, c.Cols, old, -1, p.factor[from*p.stride:], p.stride, rows, old, 1, c.Data[from*c.Stride:], c.Stride)
-		})
+		}
+		if operations := 2 * old * len(drawn); operations > fewOperations {
+			product(0, n)
+		} else {
+			p.strips(slow*float64(operations), product)
+		}
 	}
 	kept, root := p.refuse(drawn, c)
 	if len(kept) == 0 {
@@ -124,17 +131,17 @@ func (p *Pivots) block(m int) {
 	}
 	// The new columns of F: what is left of the kept ones, times U⁻¹.
 	fresh := blas64.General{Rows: c.Rows, Cols: len(kept), Stride: p.stride, Data: p.factor[old:]}
-	p.share(len(kept), func(i int) {
-		for k, j := range kept {
-			fresh.Data[i*fresh.Stride+k] = c.Data[i*c.Stride+j]
+	p.strips(reaching+slow*float64(len(kept)*len(kept)), func(from, to int) {
+		for i := from; i < to; i++ {
+			for k, j := range kept {
+				fresh.Data[i*fresh.Stride+k] = c.Data[i*c.Stride+j]
+			}
 		}
-	})
-	p.strips(len(kept)*len(kept), func(from, to int) {
 		kernels.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.NonUnit, to-from, fresh.Cols, 1, root.Data, root.Stride, fresh.Data[from*fresh.Stride:], fresh.Stride)
-	})
-	p.share(len(kept), func(i int) {
-		row := fresh.Data[i*fresh.Stride : i*fresh.Stride+fresh.Cols]
-		p.left[i] = max(0, p.left[i]-floats.Dot(row, row))
+		for i := from; i < to; i++ {
+			row := fresh.Data[i*fresh.Stride : i*fresh.Stride+fresh.Cols]
+			p.left[i] = max(0, p.left[i]-floats.Dot(row, row))
+		}
 	})
 	for _, j := range kept {
 		p.chosen = append(p.chosen, drawn[j])
@@ -142,37 +149,17 @@ func (p *Pivots) block(m int) {
 	}
 }
 
-// reshaped is an n×m matrix of any numbers, in the memory of d where that is large enough.
-func reshaped(d *mat.Dense, n, m int) *mat.Dense {
-	if d == nil || cap(d.RawMatrix().Data) < n*m {
-		return mat.NewDense(n, m, nil)
-	}
-	d.SetRawMatrix(blas64.General{Rows: n, Cols: m, Stride: m, Data: d.RawMatrix().Data[:n*m]})
-	return d
-}
+const (
+	reaching      = 4000 // operations that it takes to reach the memory of a row
+	slow          = 10   // by how much matrices of few columns are slower than products
+	fewOperations = 4096 // for a row, up to which operations on whole matrices would leave them to one core
+)
 
-// share calls body for all rows, of so many numbers each, on all processors where they are many.
-func (p *Pivots) share(numbers int, body func(i int)) {
-	const rows, perNumber, perRow = 256, 20, 1000 // of a task; operations, of which a row takes many to reach its memory
+// strips calls body for strips of rows that take so many operations each, on all processors where that is worth it.
+func (p *Pivots) strips(perRow float64, body func(from, to int)) {
+	const rows = 256
 	n := len(p.left)
-	level3.Share(float64(n)*(perRow+perNumber*float64(numbers)), (n+rows-1)/rows, func(task int) {
-		for i := task * rows; i < min((task+1)*rows, n); i++ {
-			body(i)
-		}
-	})
-}
-
-// strips calls body for strips of rows that take so many operations each, which are few: on all processors, where operations
-// on whole matrices would leave them to one. Of many there is one strip.
-func (p *Pivots) strips(operations int, body func(from, to int)) {
-	const rows, most = 256, 4096
-	n := len(p.left)
-	if operations > most {
-		body(0, n)
-		return
-	}
-	const slow = 10 // by how much matrices of few columns are slower than products
-	level3.Share(slow*float64(n)*float64(operations), (n+rows-1)/rows, func(task int) { body(task*rows, min((task+1)*rows, n)) })
+	level3.Share(perRow*float64(n), (n+rows-1)/rows, func(task int) { body(task*rows, min((task+1)*rows, n)) })
 }
 
 // draw draws rows in proportion to what is left of them and to their weights.
@@ -252,9 +239,11 @@ func (p *Pivots) reserve(columns, most int) {
 	if most <= mostReserved/8/len(p.left) {
 		stride = max(columns, most)
 	}
-	grown := takeFactor(len(p.left) * stride)
-	p.share(len(p.chosen), func(i int) {
-		copy(grown[i*stride:], p.factor[i*p.stride:i*p.stride+len(p.chosen)])
+	grown := takeFactor(len(p.left) * (stride + pivotBlock))
+	p.strips(reaching, func(from, to int) {
+		for i := from; i < to; i++ {
+			copy(grown[i*stride:], p.factor[i*p.stride:i*p.stride+len(p.chosen)])
+		}
 	})
 	p.Release()
 	p.factor, p.stride = grown, stride
