@@ -51,7 +51,7 @@ func (ks *kernels) begin(work float64) *session {
 	s.kernels = ks
 	s.workers = 1
 	if s.large = work >= parallelFlops || work >= sharedFlops && (s.alive.Load() > 0 || tasks.Awake()); s.large {
-		s.workers = runtime.GOMAXPROCS(0)
+		s.workers = tasks.Free()
 	}
 	return s
 }

@@ -20,6 +20,12 @@ import (
 // panics itself.
 func Each(n int, newWorker func() func(task int)) { share(n, Workers(), newWorker) }
 
+// busy is how many goroutines are at work on tasks beside those that wait for them.
+var busy atomic.Int64
+
+// Free is how many processors the caller may use, itself among them: what tasks that run at the same time leave.
+func Free() int { return max(1, runtime.GOMAXPROCS(0)-int(busy.Load())) }
+
 // For is Each for tasks that need no scratch space.
 func For(n int, do func(task int)) { Each(n, func() func(int) { return do }) }
 
@@ -45,7 +51,11 @@ func share(n, workers int, newWorker func() func(task int)) {
 		}
 	}
 	for range min(workers, n) - 1 {
-		g.running.Go(work)
+		busy.Add(1)
+		g.running.Go(func() {
+			defer busy.Add(-1)
+			work()
+		})
 	}
 	if n > 0 {
 		work()

@@ -2,6 +2,7 @@ package tasks_test
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -28,5 +29,28 @@ func TestEach(t *testing.T) {
 				t.Errorf("%d processors, %d tasks: %d workers", processors, n, w)
 			}
 		}
+	}
+}
+
+// Tasks that divide their work further leave no more processors than there are.
+func TestFree(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	if got := tasks.Free(); got != 4 {
+		t.Errorf("%d processors are free at first", got)
+	}
+	var begun, seen sync.WaitGroup
+	begun.Add(3)
+	seen.Add(3)
+	tasks.For(3, func(int) {
+		begun.Done()
+		begun.Wait()
+		if got := tasks.Free(); got != 2 {
+			t.Errorf("beside two others %d processors are free", got)
+		}
+		seen.Done()
+		seen.Wait()
+	})
+	if got := tasks.Free(); got != 4 {
+		t.Errorf("%d processors are free in the end", got)
 	}
 }
