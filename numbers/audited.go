@@ -66,10 +66,14 @@ type Audited struct {
 	SavedError float64 `json:"saved_standard_error"`
 	SavedLow   float64 `json:"saved_low"`
 	SavedHigh  float64 `json:"saved_high"`
-	// P is the probability of a difference this large by chance, after Holm's correction among all
-	// that the model is compared with.
+	// P is the probability of a difference this large by chance. Where the comparison is not one that is Planned it is so after
+	// Holm's correction, among all of these that differ in at least one action.
 	P float64 `json:"p"`
 }
+
+// Planned tells whether the comparison is stated before looking: with the best action that is the same for all, and with one that
+// does not depend on the costs.
+func (a *Audited) Planned() bool { return a.Name == BestConstant || a.Name == PredictedMedian }
 
 // Scores say whether what is predicted can be trusted.
 type Scores struct {
@@ -268,14 +272,18 @@ const mostWorst = 10
 // methods are what all ways to choose cost.
 func (a *auditing) methods(mean func(of func(i int) float64, within *compare.Range) compare.Estimate) (all []Audited) {
 	var p []float64
-	for _, w := range a.ways {
+	var family []int
+	for k, w := range a.ways {
 		e := mean(func(i int) float64 { return w.Costs[i] }, nil)
 		saved := mean(func(i int) float64 { return w.Costs[i] - a.ways[0].Costs[i] }, nil)
-		all = append(all, Audited{Name: w.Name, Cost: e.Mean, Error: e.StdErr, Low: e.Low, High: e.High, Saved: saved.Mean, SavedError: saved.StdErr, SavedLow: saved.Low, SavedHigh: saved.High, P: 1})
+		all = append(all, Audited{Name: w.Name, Cost: e.Mean, Error: e.StdErr, Low: e.Low, High: e.High, Saved: saved.Mean, SavedError: saved.StdErr, SavedLow: saved.Low, SavedHigh: saved.High})
 		p = append(p, saved.P(0))
+		if !all[k].Planned() && !slices.Equal(w.Actions, a.ways[0].Actions) {
+			family = append(family, k)
+		}
 	}
-	for k, corrected := range compare.Holm(p[1:]) {
-		all[k+1].P = corrected
+	for k, adjusted := range compare.HolmAmong(p, family) {
+		all[k].P = adjusted
 	}
 	return all
 }

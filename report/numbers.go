@@ -90,9 +90,7 @@ func (r *NumberAudit) method(name string) *numbers.Audited {
 
 // others are the models that the audited one is compared with.
 func (r *NumberAudit) others() []numbers.Audited {
-	return slices.DeleteFunc(slices.Clone(r.Methods[1:]), func(m numbers.Audited) bool {
-		return m.Name == numbers.BestConstant || m.Name == numbers.PredictedMedian
-	})
+	return slices.DeleteFunc(slices.Clone(r.Methods[1:]), func(m numbers.Audited) bool { return m.Planned() })
 }
 
 func costOf(m numbers.Audited) *audit.Measure {
@@ -127,11 +125,14 @@ func than(m audit.Measure, s scale) written {
 // against compares the model with another way to choose.
 func (r *NumberAudit) against(m *numbers.Audited) string {
 	s, by := r.inCurrency(r.perCase()), "; could be chance"
-	if r.differs(m) {
+	switch {
+	case r.differs(m):
 		by = ", " + pEquals(m.P)
+	case m.SavedLow > 0 || m.SavedHigh < 0:
+		by = ", " + pEquals(m.P) + " after adjustment for several comparisons; could be chance"
 	}
 	w, name := than(*savedOf(*m), s), r.label(m.Name)
-	if m.Name == numbers.BestConstant || m.Name == numbers.PredictedMedian {
+	if m.Planned() {
 		name = "the " + name
 	}
 	if m.SavedLow == m.SavedHigh && m.Saved == 0 {

@@ -41,7 +41,7 @@ func (r *NumberAudit) page() *Page {
 	p.Text("The cost is that of the action given the observed outcome, by " + r.Costs + ". The rule: the action of the least expected cost.")
 	p.Figure(r.costFigure(), "Cost per case.", "Mean cost per case with interval, one row for each way to choose actions; the table below has the numbers.")
 	p.Table(r.costTable())
-	p.Text("p-values are for no difference in mean cost, Holm-adjusted over the comparisons of the table." + r.baselineText())
+	p.Text("p-values are for no difference in mean cost, Holm-adjusted over the comparisons with other models; those with one action for all and with the predicted median are planned and not adjusted." + r.baselineText())
 
 	p.Section("Calibration of the predictions")
 	p.Figure(r.pitFigure(), "Probability integral transform (PIT): histogram of the predictive distribution function at the observed outcome. Calibrated predictions give equal bars; 95 % of the bars are between the dashed lines by chance.",
@@ -112,7 +112,7 @@ func (r *NumberAudit) summaryTable() *Table {
 		t.addNumbers(fmt.Sprintf("%s cases a year", Count(y.Cases)))
 	}
 	for k, m := range r.Methods {
-		if k > 0 && m.Name != numbers.BestConstant && m.Name != numbers.PredictedMedian {
+		if k > 0 && !m.Planned() {
 			continue
 		}
 		row := []string{r.label(m.Name), r.perCase().measure(costOf(m)), ""}
