@@ -15,7 +15,7 @@ import (
 // Audit is what decisions cost in cases that the model had not seen.
 type Audit struct {
 	Rows        int    `json:"rows"`
-	Independent int    `json:"independent"` // units of the intervals: groups, or cases
+	Independent int    `json:"independent"` // units of the intervals: groups, or cases, copies being one
 	Folds       int    `json:"folds,omitempty"`
 	Groups      string `json:"groups,omitempty"`
 	Time        string `json:"time,omitempty"` // the column of forward-chaining splits
@@ -217,7 +217,7 @@ const MostSurprise = 0.25
 // finish makes means with intervals of what was gathered.
 func (a *auditing) finish(out *Audit) error {
 	n := len(a.cases)
-	cases := compare.NewCases(n, a.weights, a.groups)
+	cases := compare.NewCases(n, a.weights, a.units)
 	var fault error
 	mean := func(of func(i int) float64, within *compare.Range) compare.Estimate {
 		values := make([]float64, n)
@@ -232,8 +232,8 @@ func (a *auditing) finish(out *Audit) error {
 	for _, c := range a.cases {
 		out.Decisions = append(out.Decisions, c.CostCase)
 	}
-	if a.groups != nil {
-		out.Independent = len(a.named)
+	if a.units != nil {
+		out.Independent = len(slices.Compact(slices.Sorted(slices.Values(a.units))))
 	}
 	out.Methods = a.methods(mean)
 	for _, w := range a.ways {

@@ -82,6 +82,7 @@ type LeaveOneOut struct {
 	Expected   float64 `json:"expected_cost"`
 	Error      float64 `json:"expected_error"`
 	Rows       float64 `json:"effective_rows"`
+	Note       string  `json:"note,omitempty"` // what flatters it
 }
 
 // Warnings say in what the model contradicts the rows that were left out by more than chance: by more
@@ -283,6 +284,9 @@ func (m *Model) Results() []string {
 	}
 	if loo := s.LeaveOneOut; loo != nil {
 		lines = append(lines, fmt.Sprintf("LOO         cost per case %.6g (best constant action: %.6g); coverage of 90 %% intervals %.1f %%", loo.Cost, loo.Constant, 100*loo.Coverage))
+		if loo.Note != "" {
+			lines = append(lines, "note        "+loo.Note)
+		}
 	}
 	for _, text := range m.Warnings() {
 		lines = append(lines, "warning     "+text)

@@ -23,6 +23,8 @@ func (r *NumberAudit) subtitle() string {
 		by = "decided by a model fitted to " + r.Data
 	} else if r.Groups != "" {
 		by += " that keep " + r.Groups + " together"
+	} else if r.Independent < r.Rows {
+		by += " that keep copies of a row together"
 	}
 	return fmt.Sprintf("%s past cases of %s, %s", Count(r.Rows), r.Outcome, by)
 }
@@ -78,6 +80,8 @@ func (r *NumberAudit) methodSection(p *Page) {
 	units := "cases"
 	if r.Groups != "" {
 		units = fmt.Sprintf("%s values of %s", Count(r.Independent), r.Groups)
+	} else if r.Independent < r.Rows {
+		units = fmt.Sprintf("%s different cases, copies of a row being one", Count(r.Independent))
 	}
 	p.Text(fmt.Sprintf("Gaussian process regression; transformation, noise and kernel are chosen by the evidence of the training rows of each fold. Intervals are at 95 %%, by a Bayesian bootstrap over %s. Seed %d.", units, r.Seed))
 	p.Details("Features", func(b *Body) { b.Code(strings.Join(r.Recipe, "\n")) })
