@@ -283,7 +283,7 @@ func (m *Model) Results() []string {
 		}
 	}
 	if loo := s.LeaveOneOut; loo != nil {
-		lines = append(lines, fmt.Sprintf("LOO         cost per case %.6g (best constant action: %.6g); coverage of 90 %% intervals %.1f %%", loo.Cost, loo.Constant, 100*loo.Coverage))
+		lines = append(lines, fmt.Sprintf("LOO         cost per case %.6g (best constant action: %.6g); coverage of 90 %% intervals %.1f %%%s", loo.Cost, loo.Constant, 100*loo.Coverage, m.atEnds()))
 		if loo.Note != "" {
 			lines = append(lines, "note        "+loo.Note)
 		}
@@ -298,6 +298,14 @@ func (m *Model) Results() []string {
 		lines = append(lines, m.examples.Line())
 	}
 	return lines
+}
+
+// atEnds says how outcomes count that lie at the end of an interval.
+func (m *Model) atEnds() string {
+	if m.Counts() {
+		return " (counts at their ends in part)"
+	}
+	return ""
 }
 
 // noise is the family in units of the transformed outcome.

@@ -50,7 +50,7 @@ func (r *NumberAudit) page() *Page {
 		"Histogram of the predicted probability of outcomes up to those observed, in tenths.")
 	p.Table(r.coverageTable())
 	p.Table(r.qualityTable())
-	p.Text(fmt.Sprintf("Pinball loss is what a quantile costs at p per unit too low and 1 − p per unit too high; the constant is the same quantile of the training rows. The continuous ranked probability score (CRPS) is %s, in the units of %s; the mean log density %s.", Number(r.Scores.CRPS), r.Outcome, Number(r.Scores.LogDensity)))
+	p.Text(fmt.Sprintf("Pinball loss is what a quantile costs at p per unit too low and 1 − p per unit too high; the constant is the same quantile of the training rows. Of counts at a quantile the part below it is counted. The continuous ranked probability score (CRPS) is %s, in the units of %s; the mean log density %s.", Number(r.Scores.CRPS), r.Outcome, Number(r.Scores.LogDensity)))
 
 	if r.Ratios != nil {
 		p.Section("Sensitivity to the costs")
@@ -170,10 +170,10 @@ func (r *NumberAudit) pitFigure() Figure {
 
 // coverageTable is how many outcomes are in intervals.
 func (r *NumberAudit) coverageTable() *Table {
-	t := newTable("Coverage of predicted intervals", "interval", "outcomes in it")
+	t := newTable("Coverage of predicted intervals, with their ends", "interval", "outcomes in it", "expected by the model")
 	s := percentColumn(r.Scores.Coverage, func(c numbers.Covered) *audit.Measure { return &c.Share })
 	for _, c := range r.Scores.Coverage {
-		t.AddRow(Number(100*c.Level)+" %", s.measure(&c.Share))
+		t.AddRow(Number(100*c.Level)+" %", s.measure(&c.Share), s.number(c.Expected))
 	}
 	return t
 }
