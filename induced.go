@@ -203,7 +203,7 @@ func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
 		}
 	}
 	if p.groups != nil {
-		notes = append(notes, fmt.Sprintf("leave-one-out leaves out single rows here, and those of the same %q flatter it; an audit leaves them out together", p.opt.Data.Groups))
+		notes = append(notes, OneByOne(fmt.Sprintf("those of the same %q", p.opt.Data.Groups)))
 	}
 	return notes
 }

@@ -25,19 +25,6 @@ func (p *Problem) leaveOneOut(ctx context.Context, method Method, left posterior
 	return t.result(), nil
 }
 
-// units are the rows that are left out together; nil where each is by itself.
-func (p *Problem) units() [][]int {
-	together := p.Together()
-	if together == nil {
-		return nil
-	}
-	units := make([][]int, slices.Max(together)+1)
-	for i, number := range together {
-		units[number] = append(units[number], i)
-	}
-	return units
-}
-
 // leftOutBy is the method whose predictions without a row there are.
 func leftOutBy(method Method, rows int) Method {
 	if d := method.row(rows); d.Refines() {

@@ -52,7 +52,7 @@ func (m *Model) LeftOut(ctx context.Context) (*LeftOut, error) {
 		}
 	}
 	probabilities := make([][]float64, len(m.labels))
-	err := left.LeaveOut(ctx, m.labels, nil, func(i int, p []float64, _ float64) {
+	err := left.LeaveOut(ctx, m.labels, p.units(), func(i int, p []float64, _ float64) {
 		m.adjust(p)
 		probabilities[i] = p
 	})

@@ -384,6 +384,26 @@ func RowsTogether(t *table.Table, r *recipe.Recipe, x *mat.Dense, o Options) ([]
 	return r.Copies(x), nil
 }
 
+// units are the rows that are left out together; nil where each is by itself.
+func (p *Problem) units() [][]int { return Units(p.Together()) }
+
+// Units are the rows that have each number, which are left out together; nil stays nil.
+func Units(together []int) [][]int {
+	if together == nil {
+		return nil
+	}
+	units := make([][]int, slices.Max(together)+1)
+	for i, number := range together {
+		units[number] = append(units[number], i)
+	}
+	return units
+}
+
+// OneByOne says what leave-one-out by single rows flatters where there are inducing points.
+func OneByOne(what string) string {
+	return fmt.Sprintf("leave-one-out leaves out single rows here, and %s flatter it; an audit leaves them out together", what)
+}
+
 // oneAtATime is what may be called from several goroutines, and calls of them one after the other.
 func oneAtATime(progress func(Progress)) func(Progress) {
 	if progress == nil {

@@ -164,12 +164,13 @@ func (a *Audit) tooFew(losses, others []float64, within *compare.Range) bool {
 
 // correct makes Holm's correction within a family.
 func correct(all []Comparison, family []int) {
-	p := make([]float64, len(family))
-	for i, k := range family {
-		p[i] = all[k].P
+	p := make([]float64, len(all))
+	for k, c := range all {
+		p[k] = c.P
 	}
-	for i, q := range compare.Holm(p) {
-		all[family[i]].Corrected = q
+	p = compare.HolmAmong(p, family)
+	for _, k := range family {
+		all[k].Corrected = p[k]
 	}
 }
 

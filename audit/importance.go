@@ -241,19 +241,14 @@ func (a *Audit) importances(folds []*Fold) ([]Importance, error) {
 		all, p = append(all, one), append(p, e.P(0))
 	}
 	// Columns that change nothing are no hypotheses.
-	var family []float64
+	var family []int
 	for k := range all {
 		if all[k].Changed > 0 {
-			family = append(family, p[k])
+			family = append(family, k)
 		}
 	}
-	corrected := compare.Holm(family)
-	next := 0
-	for k := range all {
-		if all[k].P = 1; all[k].Changed > 0 {
-			all[k].P = corrected[next]
-			next++
-		}
+	for k, q := range compare.HolmAmong(p, family) {
+		all[k].P = q
 	}
 	slices.SortStableFunc(all, func(a, b Importance) int { return cmp.Compare(b.Cost.Value, a.Cost.Value) })
 	return all, nil

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // Holm adjusts the probabilities of several tests so that comparing each with a
@@ -27,6 +29,16 @@ func Holm(p []float64) []float64 {
 	for j, i := range order {
 		highest = max(highest, min(1, float64(len(p)-j)*p[i]))
 		adjusted[i] = highest
+	}
+	return adjusted
+}
+
+// HolmAmong adjusts the probabilities at some places, which are a family, and leaves the others as they are: those of tests that
+// were planned, or that have nothing to tell.
+func HolmAmong(p []float64, family []int) []float64 {
+	adjusted := slices.Clone(p)
+	for k, q := range Holm(indices.Take(p, family)) {
+		adjusted[family[k]] = q
 	}
 	return adjusted
 }

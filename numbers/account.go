@@ -83,7 +83,7 @@ func (m *Model) LeftOut(ctx context.Context) (*mat.Dense, []Account, error) {
 	if err != nil {
 		return nil, nil, inputf("reference", "costs are made of %s, which the model does not keep of training rows; give cases with outcomes that it was not fitted to", table.QuoteList(m.costs.Columns()))
 	}
-	left, err := m.cavities(ctx)
+	left, err := m.cavities(ctx, lossep.Units(m.recipe.Copies(m.x)))
 	if err != nil {
 		return nil, nil, err
 	}

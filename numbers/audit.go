@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -44,6 +43,7 @@ type Auditing struct {
 	ids     []string     // of every row of the subject, by the column idColumn; nil if none has them
 	whole   *Problem
 	splits  []compare.Split // of which the only one has every row in both where there is a test set
+	units   []int           // of every row of the subject, the same of those that belong together; nil if each is by itself
 	limits  *decision.Capacities
 
 	idColumn string
@@ -56,9 +56,8 @@ type auditing struct {
 	ways    []way
 	ratios  []ratio
 	weights []float64 // nil if each case counts once
-	groups  []int     // nil if each is by itself
+	units   []int     // nil if each is by itself
 	models  []AuditedModel
-	named   map[string]int // groups
 	notes   []string
 	shared  *sharing // nil without a capacity
 }
@@ -110,13 +109,8 @@ func NewAudit(t *table.Table, o lossep.Options, costs *decision.NumberCosts, a A
 	}
 	if a.Test != nil {
 		run.subject = a.Test.Counting(o.WeightsColumn())
-		run.splits = []compare.Split{{Train: indices.Of(t.Len()), Test: indices.Of(run.subject.Len())}}
-		return run, run.name()
 	}
-	if a.Folds > t.Len() {
-		return nil, inputf("folds", "%d are more than the %d rows", a.Folds, t.Len())
-	}
-	if run.splits, err = a.splits(t, o); err != nil {
+	if err := run.split(); err != nil {
 		return nil, err
 	}
 	return run, run.name()
@@ -143,6 +137,8 @@ func (a *Auditing) Split() audit.Split {
 		s.Kind, s.Column = audit.ByTime, a.opt.Time
 	case a.options.Data.Groups != "":
 		s.Kind, s.Column = audit.ByGroups, a.options.Data.Groups
+	case a.units != nil:
+		s.Kind = audit.ByCopies
 	}
 	return s
 }
@@ -215,7 +211,7 @@ func (a *Auditing) Run(ctx context.Context, done []*Fold, keep func(*Fold) error
 
 // Summarise makes means with intervals of the folds.
 func (a *Auditing) Summarise(folds []*Fold) (*Audit, error) {
-	run := &auditing{Auditing: a, named: make(map[string]int)}
+	run := &auditing{Auditing: a}
 	if a.limits != nil {
 		run.shared = &sharing{limits: a.limits, over: table.Division{Per: a.opt.Per, Time: a.opt.Time}}
 	}
@@ -243,12 +239,7 @@ func (a *auditing) add(f *Fold) error {
 		}
 		a.cases = append(a.cases, c)
 	}
-	for _, g := range f.Groups {
-		if _, seen := a.named[g]; !seen {
-			a.named[g] = len(a.named)
-		}
-		a.groups = append(a.groups, a.named[g])
-	}
+	a.units = append(a.units, indices.Take(a.Auditing.units, f.Rows)...)
 	for _, text := range f.Notes {
 		if !slices.Contains(a.notes, text) { // what is said of several folds, once
 			a.notes = append(a.notes, text)
@@ -285,52 +276,66 @@ func (a *auditing) add(f *Fold) error {
 	return a.shared.add(test, stakes, all, a.whole.Recipe.Missing...)
 }
 
-// splits divides rows into those that models are fitted to and those that they decide: by time, or at
-// random. A group is never in both.
-func (a *AuditOptions) splits(t *table.Table, o lossep.Options) ([]compare.Split, error) {
-	groups := make([]string, t.Len())
-	for i := range groups {
-		groups[i] = fmt.Sprint(i)
-	}
-	if o.Data.Groups != "" {
-		var err error
-		if groups, err = t.Groups(o.Data.Groups, o.Data.Markers...); err != nil {
-			return nil, err
+// split divides rows into those that models are fitted to and those that they decide: by time, or at random. A group, or a
+// row with its copies, is never in both.
+func (a *Auditing) split() (err error) {
+	p, groups := a.whole, a.options.Data.Groups != ""
+	switch {
+	case a.opt.Test != nil:
+		if groups {
+			a.units, err = lossep.RowsTogether(a.subject, p.Recipe, nil, a.options)
 		}
-	}
-	if a.Time != "" {
-		times, err := t.Times(a.Time, o.Data.Dates)
+		a.splits = []compare.Split{{Train: indices.Of(a.table.Len()), Test: indices.Of(a.subject.Len())}}
+		return err
+	case a.opt.Time != "":
+		times, err := a.table.Times(a.opt.Time, a.options.Data.Dates)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		splits, err := compare.Rolling(times, a.Folds)
-		if err != nil {
-			return nil, inputf("folds", "%v", err)
+		if a.splits, err = compare.Rolling(times, a.opt.Folds); err != nil {
+			return inputf("folds", "%v", err)
 		}
-		for k, s := range splits {
-			decided := make(map[string]bool)
-			for _, i := range s.Test {
-				decided[groups[i]] = true
-			}
-			splits[k].Train = slices.DeleteFunc(s.Train, func(i int) bool { return decided[groups[i]] })
-			if len(splits[k].Train) == 0 {
-				return nil, inputf("groups", "every group before fold %d by %q has rows in it, which leaves no rows to fit; leave out one of the two columns", k+1, a.Time)
-			}
+		if groups {
+			a.units, err = lossep.RowsTogether(a.table, p.Recipe, nil, a.options)
+			return cmp.Or(err, a.keepApart())
 		}
-		return splits, nil
+		return nil
 	}
-	k := a.Folds
-	names := slices.Compact(slices.Sorted(slices.Values(groups)))
-	if len(names) < k {
-		return nil, inputf("folds", "%d are more than the %d groups", k, len(names))
+	if p.stays() && !groups {
+		if err := p.gather(a.table); err != nil {
+			return err
+		}
 	}
-	of := make(map[string]int)
-	for at, i := range rand.New(rand.NewPCG(o.Seed, 3)).Perm(len(names)) {
-		of[names[i]] = at % k
+	outcomes, units := inOrder(p, p.Values), inOrder(p, p.together)
+	folds, err := deal(outcomes, units, a.opt.Folds, rand.New(rand.NewPCG(a.options.Seed, 3)))
+	if err != nil {
+		return inputf("folds", "%v", err)
 	}
-	parts := make([][]int, k)
-	for i, g := range groups {
-		parts[of[g]] = append(parts[of[g]], i)
+	for k, places := range folds {
+		folds[k] = indices.Take(p.rows, places)
+		slices.Sort(folds[k])
 	}
-	return compare.Splits(parts), nil
+	a.splits = compare.Splits(folds)
+	if units != nil {
+		a.units = make([]int, len(units))
+		for place, row := range p.rows {
+			a.units[row] = units[place]
+		}
+	}
+	return nil
+}
+
+// keepApart takes the rows of groups that a fold decides out of those that it learns from.
+func (a *Auditing) keepApart() error {
+	for k, s := range a.splits {
+		decided := make(map[int]bool)
+		for _, i := range s.Test {
+			decided[a.units[i]] = true
+		}
+		a.splits[k].Train = slices.DeleteFunc(s.Train, func(i int) bool { return decided[a.units[i]] })
+		if len(a.splits[k].Train) == 0 {
+			return inputf("groups", "every group before fold %d by %q has rows in it, which leaves no rows to fit; leave out one of the two columns", k+1, a.opt.Time)
+		}
+	}
+	return nil
 }

@@ -195,18 +195,18 @@ func TestConstantOfDifferentCosts(t *testing.T) {
 func TestSplitsByTime(t *testing.T) {
 	cases := sold(t, true)
 	o := lossep.Options{}
-	o.Data.Groups = "g" // four rows in a row
+	o.Data.Target, o.Data.Groups = "y", "g" // four rows in a row
 	times, err := cases.Floats("x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := AuditOptions{Folds: 3, Time: "x"}
-	splits, err := a.splits(cases, o)
-	if err != nil || len(splits) != a.Folds {
-		t.Fatal(len(splits), err)
+	opt := AuditOptions{Folds: 3, Time: "x"}
+	a, err := NewAudit(cases, o, nil, opt)
+	if err != nil || a.Len() != opt.Folds {
+		t.Fatal(err)
 	}
 	tested := 0
-	for _, s := range splits {
+	for _, s := range a.splits {
 		tested += len(s.Test)
 		for _, i := range s.Train {
 			for _, j := range s.Test {
@@ -219,8 +219,8 @@ func TestSplitsByTime(t *testing.T) {
 	if want := 60 * 3 / 4; tested < want-4 || tested > want+4 { // parts of about as many rows, the first decides nothing
 		t.Errorf("%d rows decided; want about %d", tested, want)
 	}
-	a.Folds = 60
-	if _, err := a.splits(cases, o); err == nil || !strings.Contains(err.Error(), "folds") {
+	opt.Folds = 60
+	if _, err := NewAudit(cases, o, nil, opt); err == nil || !strings.Contains(err.Error(), "folds") {
 		t.Errorf("60 folds of 60 rows: %v", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // Audit is what decisions cost in cases that the model had not seen.
 type Audit struct {
 	Rows        int    `json:"rows"`
-	Independent int    `json:"independent"` // units of the intervals: groups, or cases
+	Independent int    `json:"independent"` // units of the intervals: groups, or cases, copies being one
 	Folds       int    `json:"folds,omitempty"`
 	Groups      string `json:"groups,omitempty"`
 	Time        string `json:"time,omitempty"` // the column of forward-chaining splits
@@ -66,14 +66,18 @@ type Audited struct {
 	SavedError float64 `json:"saved_standard_error"`
 	SavedLow   float64 `json:"saved_low"`
 	SavedHigh  float64 `json:"saved_high"`
-	// P is the probability of a difference this large by chance, after Holm's correction among all
-	// that the model is compared with.
+	// P is the probability of a difference this large by chance. Where the comparison is not one that is Planned it is so after
+	// Holm's correction, among all of these that differ in at least one action.
 	P float64 `json:"p"`
 }
 
+// Planned tells whether the comparison is stated before looking: with the best action that is the same for all, and with one that
+// does not depend on the costs.
+func (a *Audited) Planned() bool { return a.Name == BestConstant || a.Name == PredictedMedian }
+
 // Scores say whether what is predicted can be trusted.
 type Scores struct {
-	// Coverage is how many outcomes are in intervals that should have so many of them.
+	// Coverage is how many outcomes are in intervals, and how many are expected there.
 	Coverage []Covered `json:"coverage"`
 	// PIT counts cases by the predicted probability of outcomes up to theirs, in ten parts, which are
 	// equal where predictions are right. A count is divided over the probabilities that it stands for.
@@ -101,16 +105,25 @@ func (c *Compared) Differs() bool { return c.Share.Low > c.Expected || c.Share.H
 
 // Far tells whether its odds differ from the expected ones by more than those of LeastCoverage from those of 90 %.
 func (c *Compared) Far() bool {
-	odds := func(p float64) float64 { return p / (1 - p) }
-	by := odds(c.Share.Value) / odds(c.Expected)
-	most := odds(0.9) / odds(LeastCoverage)
+	by, most := c.oddsRatio(), odds(0.9)/odds(LeastCoverage)
 	return !(by <= most && by >= 1/most)
 }
 
-// Covered is the share of outcomes in intervals of a level.
+func (c *Compared) oddsRatio() float64 { return odds(c.Share.Value) / odds(c.Expected) }
+
+func odds(p float64) float64 { return p / (1 - p) }
+
+// Covered is the share of outcomes in intervals of a level, beside the mean probability that these have: of counts, whose
+// intervals end at whole numbers, more than the level.
 type Covered struct {
-	Level float64       `json:"level"`
-	Share audit.Measure `json:"share"`
+	Level float64 `json:"level"`
+	Compared
+}
+
+// Far tells whether as much more or less of the outcomes are inside, by the odds, as LeastCoverage or MostCoverage is than 90 %.
+func (c *Covered) Far() bool {
+	by := c.oddsRatio()
+	return !(by >= odds(LeastCoverage)/odds(0.9) && by <= odds(MostCoverage)/odds(0.9))
 }
 
 // Scored is how good a predicted quantile is: the share of outcomes below it, and its pinball loss beside
@@ -147,12 +160,13 @@ type CostCase struct {
 // scoredCase is a case with the scores of what was predicted of it.
 type scoredCase struct {
 	CostCase
-	Stands     span                       `json:"stands"`
-	UpToAction float64                    `json:"up_to_action"` // the probability of outcomes that are no larger
-	CRPS       float64                    `json:"crps"`
-	LogDensity float64                    `json:"log_density"`
-	Pinball    [len(scoredLevels)]float64 `json:"pinball"`
-	Sampled    [len(scoredLevels)]float64 `json:"pinball_of_constant"`
+	Inside     [len(coveredLevels)]interval `json:"inside"`
+	Stands     span                         `json:"stands"`
+	UpToAction float64                      `json:"up_to_action"` // the probability of outcomes that are no larger
+	CRPS       float64                      `json:"crps"`
+	LogDensity float64                      `json:"log_density"`
+	Pinball    [len(scoredLevels)]float64   `json:"pinball"`
+	Sampled    [len(scoredLevels)]float64   `json:"pinball_of_constant"`
 }
 
 // The levels of intervals and of quantiles that are looked at.
@@ -167,14 +181,35 @@ func newCase(line int, choice decision.NumberChoice, d Distribution, y float64, 
 	for k, p := range scoredLevels {
 		q, loss := d.Quantile(p), decision.Pinball{Under: p, Over: 1 - p}
 		c.Pinball[k], c.Sampled[k] = loss.Cost(q, y), loss.Cost(constants[k], y)
-		switch p {
-		case 0.05:
-			c.Low = q
-		case 0.95:
-			c.High = q
+	}
+	for k, level := range coveredLevels {
+		c.Inside[k] = intervalOf(d, level)
+		if level == coveredLevel {
+			c.Low, c.High = c.Inside[k].Low, c.Inside[k].High
 		}
 	}
 	return c
+}
+
+// interval is between two quantiles, with its ends, and what probability it has.
+type interval struct {
+	Low         float64 `json:"low"`
+	High        float64 `json:"high"`
+	Probability float64 `json:"probability"`
+}
+
+// intervalOf leaves as much out on either side as the level says, or less.
+func intervalOf(d Distribution, level float64) interval {
+	low, high := d.Quantile((1-level)/2), d.Quantile((1+level)/2)
+	return interval{low, high, spanOf(d, high).To - spanOf(d, low).From}
+}
+
+// share is 1 if an outcome is inside, else 0.
+func (i interval) share(y float64) float64 {
+	if y >= i.Low && y <= i.High {
+		return 1
+	}
+	return 0
 }
 
 // span is the probabilities that an outcome stands for: one for a number, those beside its own for a count.
@@ -210,10 +245,13 @@ const (
 // where spread that is too small has LeastCoverage.
 const MostSurprise = 0.25
 
+// coveredLevel is that of the intervals that are given with cases.
+const coveredLevel = 0.9
+
 // finish makes means with intervals of what was gathered.
 func (a *auditing) finish(out *Audit) error {
 	n := len(a.cases)
-	cases := compare.NewCases(n, a.weights, a.groups)
+	cases := compare.NewCases(n, a.weights, a.units)
 	var fault error
 	mean := func(of func(i int) float64, within *compare.Range) compare.Estimate {
 		values := make([]float64, n)
@@ -228,8 +266,8 @@ func (a *auditing) finish(out *Audit) error {
 	for _, c := range a.cases {
 		out.Decisions = append(out.Decisions, c.CostCase)
 	}
-	if a.groups != nil {
-		out.Independent = len(a.named)
+	if a.units != nil {
+		out.Independent = len(slices.Compact(slices.Sorted(slices.Values(a.units))))
 	}
 	out.Methods = a.methods(mean)
 	for _, w := range a.ways {
@@ -268,14 +306,18 @@ const mostWorst = 10
 // methods are what all ways to choose cost.
 func (a *auditing) methods(mean func(of func(i int) float64, within *compare.Range) compare.Estimate) (all []Audited) {
 	var p []float64
-	for _, w := range a.ways {
+	var family []int
+	for k, w := range a.ways {
 		e := mean(func(i int) float64 { return w.Costs[i] }, nil)
 		saved := mean(func(i int) float64 { return w.Costs[i] - a.ways[0].Costs[i] }, nil)
-		all = append(all, Audited{Name: w.Name, Cost: e.Mean, Error: e.StdErr, Low: e.Low, High: e.High, Saved: saved.Mean, SavedError: saved.StdErr, SavedLow: saved.Low, SavedHigh: saved.High, P: 1})
+		all = append(all, Audited{Name: w.Name, Cost: e.Mean, Error: e.StdErr, Low: e.Low, High: e.High, Saved: saved.Mean, SavedError: saved.StdErr, SavedLow: saved.Low, SavedHigh: saved.High})
 		p = append(p, saved.P(0))
+		if !all[k].Planned() && !slices.Equal(w.Actions, a.ways[0].Actions) {
+			family = append(family, k)
+		}
 	}
-	for k, corrected := range compare.Holm(p[1:]) {
-		all[k+1].P = corrected
+	for k, adjusted := range compare.HolmAmong(p, family) {
+		all[k].P = adjusted
 	}
 	return all
 }
@@ -286,8 +328,10 @@ func (a *auditing) scores(mean func(of func(i int) float64, within *compare.Rang
 		e := mean(func(i int) float64 { return a.cases[i].Stands.within(low, high) }, &compare.Range{Least: 0, Most: 1})
 		return audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}
 	}
-	for _, level := range coveredLevels {
-		s.Coverage = append(s.Coverage, Covered{level, share((1-level)/2, (1+level)/2)})
+	for k, level := range coveredLevels {
+		e := mean(func(i int) float64 { return a.cases[i].Inside[k].share(a.cases[i].Outcome) }, &compare.Range{Least: 0, Most: 1})
+		expected := a.average(func(c *scoredCase) float64 { return c.Inside[k].Probability })
+		s.Coverage = append(s.Coverage, Covered{level, Compared{expected, audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}}})
 	}
 	for k, level := range scoredLevels {
 		s.Quantiles = append(s.Quantiles, Scored{

@@ -3,7 +3,6 @@ package numbers
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/indices"
@@ -25,7 +23,7 @@ import (
 func (p *Problem) searched(of *terms, rows []int) *search.Problem {
 	return &search.Problem{
 		X: gp.RowsOf(p.X, rows), Columns: p.columns(), Labels: rows, Weights: indices.Take(p.Weights, rows), Terms: of.some(rows),
-		Predict: predictive{of}, Rows: dealt{p, of, rows},
+		Predict: predictive{of, rows, lossep.Units(indices.Take(p.together, rows))}, Rows: dealt{p, of, rows},
 		Seed: p.opt.Seed, Restarts: p.opt.Restarts, Progress: func(stage string, step int, value float64) { p.tell(stage, step, value) },
 		Affords: p.affords,
 	}
@@ -49,8 +47,12 @@ func (t *terms) some(rows []int) *terms {
 	return &terms{y: indices.Take(t.y, rows), weights: indices.Take(t.weights, rows), family: t.family, known: indices.Take(t.known, rows)}
 }
 
-// predictive implements search.Predictive for the terms of all rows.
-type predictive struct{ of *terms }
+// predictive implements search.Predictive for the terms of all rows. Fits know some of them, which are left out by units of these.
+type predictive struct {
+	of    *terms
+	rows  []int
+	units [][]int
+}
 
 func (l predictive) New(f *search.Fit, x *mat.Dense, rows []int) (_ [][]float64, logs []float64) {
 	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
@@ -63,8 +65,10 @@ func (l predictive) New(f *search.Fit, x *mat.Dense, rows []int) (_ [][]float64,
 	return nil, logs
 }
 
-func (predictive) Without(f *search.Fit) []float64 {
-	logs := slices.Clone(f.EP.LogPredictive)
+func (l predictive) Without(f *search.Fit) []float64 {
+	of := l.of.some(l.rows)
+	_, logs, _ := of.with(of.family.With(f.Tuned)).without(context.Background(), f, l.units)
+	logs = slices.Clone(logs)
 	for i, l := range logs {
 		if math.IsNaN(l) {
 			logs[i] = math.Inf(-1)
@@ -87,38 +91,9 @@ func (d dealt) Groups() []int                   { return indices.Take(d.together
 func (dealt) Classes() []int                    { return nil }
 func (d dealt) Some(some []int) *search.Problem { return d.searched(d.of, indices.Take(d.rows, some)) }
 
-// Folds deals rows, or groups of them, in the order of their outcomes: one of as many as there are parts to each.
+// Folds implements search.Rows.
 func (d dealt) Folds(groups []int, k int, rng *rand.Rand) ([][]int, error) {
-	order := indices.Of(len(d.rows))
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d.of.y[d.rows[i]], d.of.y[d.rows[j]]) })
-	var all [][]int // rows that are dealt together
-	at := make(map[int]int)
-	for _, i := range order {
-		if groups == nil {
-			all = append(all, []int{i})
-			continue
-		}
-		place, seen := at[groups[i]]
-		if !seen {
-			place, all = len(all), append(all, nil)
-			at[groups[i]] = place
-		}
-		all[place] = append(all[place], i)
-	}
-	if len(all) < k {
-		return nil, &compare.FoldError{K: k, Cases: len(all), Msg: fmt.Sprintf("%d groups are fewer than %d folds", len(all), k)}
-	}
-	folds := make([][]int, k)
-	for from := 0; from < len(all); from += k {
-		to := rng.Perm(k)
-		for i, rows := range all[from:min(from+k, len(all))] {
-			folds[to[i]] = append(folds[to[i]], rows...)
-		}
-	}
-	for _, fold := range folds {
-		slices.Sort(fold)
-	}
-	return folds, nil
+	return deal(indices.Take(d.of.y, d.rows), groups, k, rng)
 }
 
 // kernels are fits of the full process, the one with the largest weight first: with the kernel that is given, or with the candidates,

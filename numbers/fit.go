@@ -31,7 +31,8 @@ type Problem struct {
 	Values  []float64
 	Weights []float64 // nil if each counts once
 	known   []float64 // standard deviations of noise, nil if it is learnt
-	// together are numbers of rows of the full process, the same of those that belong together; nil where each is its own.
+	// together are numbers of rows, the same of those that belong together; nil where each is its own. Copies of rows that
+	// stay where they are are looked for by audits.
 	together []int
 	Costs    *decision.NumberCosts
 	// Notes, Codes and Leaks are those of a problem of categories.
@@ -45,6 +46,7 @@ type Problem struct {
 	stakes   []decision.Stake // of each row, or one for all
 	kept     lossep.CostColumns
 	order    []int // of the rows where they do not stand in it; see arrange
+	rows     []int // of the table, in the order
 	at       func(i int) *table.Error
 	coding   *recipe.Coding
 	opt      lossep.Options
@@ -113,8 +115,8 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	if err := p.weigh(t); err != nil {
 		return nil, err
 	}
-	if !o.Induces(p.Len()) {
-		if p.together, err = lossep.RowsTogether(t, p.Recipe, p.X, o); err != nil {
+	if o.Data.Groups != "" || !p.stays() {
+		if err := p.gather(t); err != nil {
 			return nil, err
 		}
 	}
@@ -124,7 +126,9 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.Values[i], p.Values[j]) })
 		p.examples = lossep.ExamplesOf(t, p.Recipe, p.Costs.Columns(), lossep.Evenly(order))
 	}
-	p.arrange(t)
+	if err := p.arrange(t); err != nil {
+		return nil, err
+	}
 	sample := newSample(p.Values, p.Weights)
 	return p, p.Costs.Check(p.stakes[0], sample, sample.some(checked))
 }
@@ -362,7 +366,7 @@ func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
 			m.others = append(m.others, one)
 		}
 	}
-	if err := p.findNoise(ctx, m, of.with(m.family), fits[0].EP.Cavities); err != nil {
+	if err := p.findNoise(ctx, m, of, fits[0]); err != nil {
 		return err
 	}
 	found, err := m.each(func(one *Model) error {
@@ -382,7 +386,7 @@ func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
 		return err
 	}
 	*m = *found
-	left, err := m.cavities(ctx)
+	left, err := m.cavities(ctx, p.units())
 	if err != nil {
 		return err
 	}

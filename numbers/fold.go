@@ -28,7 +28,6 @@ type Fold struct {
 	Ways    []way        `json:"ways"` // of choosing actions, the model first
 	Ratios  []ratio      `json:"ratios,omitempty"`
 	Weights []float64    `json:"weights,omitempty"`
-	Groups  []string     `json:"groups,omitempty"`
 	Notes   []string     `json:"notes,omitempty"` // of methods that have not converged
 	// File is the model, kept where decisions of all folds share a capacity, which are made in the end.
 	File []byte `json:"file,omitempty"`
@@ -180,15 +179,10 @@ func (a *Auditing) others(ctx context.Context, f *Fold, p *Problem, m *Model, x 
 	return nil
 }
 
-// count keeps how much the cases of a table count, and which of them belong together.
+// count keeps how much the cases of a table count.
 func (a *Auditing) count(f *Fold, test *table.Table) (err error) {
 	if name := a.whole.Recipe.NameOf(recipe.Weights); name != "" {
-		if f.Weights, err = test.Weights(name, a.whole.Recipe.Missing...); err != nil {
-			return err
-		}
-	}
-	if name := a.options.Data.Groups; name != "" {
-		f.Groups, err = test.Groups(name, a.options.Data.Markers...)
+		f.Weights, err = test.Weights(name, a.whole.Recipe.Missing...)
 	}
 	return err
 }

@@ -189,6 +189,12 @@ func (p *Problem) leaveOneOut(m *Model, left [][]gauss.Scalar) error {
 	// Squares beyond the largest number say that costs may be anything.
 	loo.Error, loo.Rows = min(math.Sqrt(variance)/sum, math.MaxFloat64), sum*sum/squares
 	loo.LogDensity = max(loo.LogDensity, -math.MaxFloat64)
+	if what := "copies"; p.together != nil && m.summary.Inducing > 0 {
+		if column := p.opt.Data.Groups; column != "" {
+			what = fmt.Sprintf("those of the same %q", column)
+		}
+		loo.Note = lossep.OneByOne(what)
+	}
 	if worst := loo.Cost + loo.Constant; math.IsNaN(worst) || math.IsInf(worst, 0) || math.IsNaN(loo.Error) {
 		return inputf("utility", "the costs of the training rows are not finite; give costs that are numbers for every action and outcome")
 	}

@@ -82,6 +82,7 @@ type LeaveOneOut struct {
 	Expected   float64 `json:"expected_cost"`
 	Error      float64 `json:"expected_error"`
 	Rows       float64 `json:"effective_rows"`
+	Note       string  `json:"note,omitempty"` // what flatters it
 }
 
 // Warnings say in what the model contradicts the rows that were left out by more than chance: by more
@@ -282,7 +283,10 @@ func (m *Model) Results() []string {
 		}
 	}
 	if loo := s.LeaveOneOut; loo != nil {
-		lines = append(lines, fmt.Sprintf("LOO         cost per case %.6g (best constant action: %.6g); coverage of 90 %% intervals %.1f %%", loo.Cost, loo.Constant, 100*loo.Coverage))
+		lines = append(lines, fmt.Sprintf("LOO         cost per case %.6g (best constant action: %.6g); coverage of 90 %% intervals %.1f %%%s", loo.Cost, loo.Constant, 100*loo.Coverage, m.atEnds()))
+		if loo.Note != "" {
+			lines = append(lines, "note        "+loo.Note)
+		}
 	}
 	for _, text := range m.Warnings() {
 		lines = append(lines, "warning     "+text)
@@ -294,6 +298,14 @@ func (m *Model) Results() []string {
 		lines = append(lines, m.examples.Line())
 	}
 	return lines
+}
+
+// atEnds says how outcomes count that lie at the end of an interval.
+func (m *Model) atEnds() string {
+	if m.Counts() {
+		return " (counts at their ends in part)"
+	}
+	return ""
 }
 
 // noise is the family in units of the transformed outcome.

@@ -16,6 +16,8 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/search"
 )
 
 // Noise that depends on columns. Where rows are left out, a residual over its standard deviation has the square S,
@@ -260,13 +262,35 @@ func (t *terms) under(u uneven, x *mat.Dense) *terms {
 
 // findNoise finds in what noise is uneven from rows that are left out of the full process, whose terms get the noise that is found: where
 // it is smaller a row tells more.
-func (p *Problem) findNoise(ctx context.Context, m *Model, of *terms, left []gauss.Scalar) (err error) {
+func (p *Problem) findNoise(ctx context.Context, m *Model, of *terms, fit *search.Fit) error {
+	of = of.with(m.family)
+	left, _, err := of.without(ctx, fit, p.units())
+	if err != nil {
+		return err
+	}
 	s := p.sampled()
-	s.alone, s.together = true, p.together
+	s.alone = true
 	if m.uneven, err = s.noise(ctx, of, &m.shape.Transform, left); err == nil {
 		m.summary.Noise = modelfile.EffectsOf(m.uneven.spread, lossep.EntryNames(p.Recipe))
 	}
 	return err
+}
+
+// without is what a fit of the terms knows of the latent values of rows without each and those of its unit, and the log densities
+// of their outcomes then, NaN where there is no posterior.
+func (t *terms) without(ctx context.Context, fit *search.Fit, units [][]int) (left []gauss.Scalar, logs []float64, err error) {
+	if units == nil {
+		return fit.EP.Cavities, fit.EP.LogPredictive, nil
+	}
+	left, logs = make([]gauss.Scalar, t.Len()), slices.Repeat([]float64{math.NaN()}, t.Len())
+	err = posterior.CavitiesOf(ctx, fit.Process.LeaveOut(fit.EP.Q, fit.EP.Sites.Terms), units, func(i int, mean, variance float64) {
+		left[i] = gauss.ScalarFromMoments(mean, variance)
+		logs[i], _, _ = t.Term(i).LogMean(mean, variance)
+	})
+	if errors.Is(err, posterior.ErrImproper) {
+		err = nil
+	}
+	return left, logs, err
 }
 
 // predictAt is the distribution of the outcome of a row whose latent value is N(mean, variance).

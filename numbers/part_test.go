@@ -44,7 +44,7 @@ func TestKernelsAreMixed(t *testing.T) {
 		}
 	}
 	// The log density of rows left out is that of the mixture of what the parts say without them.
-	left, err := m.cavities(t.Context())
+	left, err := m.cavities(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

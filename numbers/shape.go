@@ -8,10 +8,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
-	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/search"
 )
@@ -55,6 +55,8 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 	}
 	rows := p.sample(shapeRows)
 	x, y := gp.RowsOf(p.X, rows), indices.Take(p.Values, rows)
+	together := indices.Take(p.together, rows)
+	units := lossep.Units(together)
 	var fault error
 	whole, shapes := y, p.transforms()
 	if shapes[0].Name == "count" {
@@ -81,15 +83,19 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 				fault = err
 				continue
 			}
-			if s.Evidence = credible(fit.EP, of); math.IsInf(s.Evidence, -1) {
+			left, logs, err := of.without(ctx, fit, units)
+			if err != nil {
+				return best, nil, err
+			}
+			if s.Evidence = credible(fit.EP.LogEvidence, logs, of); math.IsInf(s.Evidence, -1) {
 				continue // there is no posterior without some of the rows
 			}
 			for i, v := range y {
 				s.Evidence += of.Count(i) * t.logSlope(v)
 			}
 			// Normal noise may depend on columns, of which half of the rows tell by the other.
-			some := sampled{x: x, codes: p.coding.Codes(), seed: p.opt.Seed, alone: true, together: indices.Take(p.together, rows)}
-			_, gain, err := some.noiseBySteps(ctx, some.residuals(of, fit.EP.Cavities), 1)
+			some := sampled{x: x, codes: p.coding.Codes(), seed: p.opt.Seed, alone: true, together: together}
+			_, gain, err := some.noiseBySteps(ctx, some.residuals(of, left), 1)
 			if err != nil {
 				return best, nil, err
 			}
@@ -112,18 +118,18 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 // credible is the log evidence, or the log density of rows that are left out where that is lower. Evidence is the
 // density of every row given those before it, about which all others tell more as a rule; of outcomes a million times as far out
 // as the rest, and normal noise, nothing is left of it but rounding.
-func credible(ep *infer.EPResult, of *terms) float64 {
+func credible(evidence float64, logs []float64, of *terms) float64 {
 	left := 0.0
-	for i, l := range ep.LogPredictive {
+	for i, l := range logs {
 		switch {
 		case math.IsNaN(l) && of.weights != nil: // all copies of a row that counts more may not be left out
-			return ep.LogEvidence
+			return evidence
 		case math.IsNaN(l):
 			return math.Inf(-1)
 		}
 		left += of.Count(i) * l
 	}
-	return min(ep.LogEvidence, left)
+	return min(evidence, left)
 }
 
 // effectRows is the most rows that the transformation and the noise are chosen by with effects.
@@ -133,7 +139,7 @@ const effectRows = 10_000
 // kernel leaves of so many rows is mostly what effects explain, and its shape says little of that of the noise.
 func (p *Problem) shapeOfEffects(ctx context.Context) (best Shape, tried []Shape, err error) {
 	rows := p.sample(effectRows)
-	some := sampled{x: gp.RowsOf(p.X, rows), codes: p.coding.Codes(), seed: p.opt.Seed}
+	some := sampled{x: gp.RowsOf(p.X, rows), codes: p.coding.Codes(), seed: p.opt.Seed, together: indices.Take(p.together, rows)}
 	y := indices.Take(p.Values, rows)
 	unit := 1.0
 	shapes := p.transforms()
@@ -195,7 +201,7 @@ const leastDifference = 1e-10
 
 // sampled are the rows of the problem.
 func (p *Problem) sampled() sampled {
-	return sampled{x: p.X, codes: p.coding.Codes(), seed: p.opt.Seed, order: p.order}
+	return sampled{x: p.X, codes: p.coding.Codes(), seed: p.opt.Seed, order: p.order, together: p.together}
 }
 
 // sampled are rows that effects alone are fitted to.

@@ -2,6 +2,7 @@ package numbers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -132,6 +133,9 @@ func (m *Model) problem(c *lossep.Change[float64], joining *Problem, o lossep.Up
 			p.opt.Kernel += " + " + lossep.AutoEffects
 		}
 	}
+	if m.summary.Inducing == 0 {
+		p.together = r.Copies(p.X)
+	}
 	if all.X != nil {
 		var others lossep.CostColumns
 		if joining != nil {
@@ -162,7 +166,7 @@ func (m *Model) updateFull(ctx context.Context, p *Problem, c *lossep.Change[flo
 	if err := next.checkPredictions(); err != nil || p.stakes == nil {
 		return next, err
 	}
-	left, err := next.cavities(ctx)
+	left, err := next.cavities(ctx, p.units())
 	if err != nil {
 		return nil, err
 	}
@@ -217,12 +221,16 @@ func (m *Model) inducing() *gp.Inducing {
 	return m.posterior.(interface{ Process() *gp.Inducing }).Process()
 }
 
-// cavities are what each part knows of the latent value of the training rows without each.
-func (m *Model) cavities(ctx context.Context) (left [][]gauss.Scalar, err error) {
+// cavities are what each part knows of the latent value of the training rows without each, and of the full process without those
+// of its unit.
+func (m *Model) cavities(ctx context.Context, units [][]int) (left [][]gauss.Scalar, err error) {
 	if m.summary.Inducing == 0 {
 		for _, p := range m.parts() {
 			of := make([]gauss.Scalar, len(m.values))
-			p.posterior.(*posterior.Full).Cavities(func(i int, mean, variance float64) { of[i] = gauss.ScalarFromMoments(mean, variance) })
+			err := p.posterior.(*posterior.Full).Cavities(ctx, units, func(i int, mean, variance float64) { of[i] = gauss.ScalarFromMoments(mean, variance) })
+			if err != nil && !errors.Is(err, posterior.ErrImproper) {
+				return nil, err
+			}
 			left = append(left, of)
 		}
 		return left, nil

@@ -28,45 +28,42 @@ type LeaveOut interface {
 
 // LeaveOut implements the interface.
 func (p *Full) LeaveOut(ctx context.Context, labels []int, units [][]int, use func(i int, p []float64, logP float64)) error {
-	proper := true
-	see := func(i int, mean, variance float64) {
-		if proper = proper && variance >= 0; proper {
-			q, logP := p.at(labels[i], mean, variance)
-			use(i, q, logP)
-		}
-	}
-	if units == nil {
-		if !p.Cavities(see) || !proper {
-			return ErrImproper
-		}
-		return ctx.Err()
-	}
-	out := p.process.LeaveOut(p.q, p.sites)
-	for _, unit := range units {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if !out.Cases(unit, func(i int, mean []float64, cov *mat.SymDense) { see(i, mean[0], cov.At(0, 0)) }) || !proper {
-			return ErrImproper
-		}
-	}
-	return nil
+	return p.Cavities(ctx, units, func(i int, mean, variance float64) {
+		q, logP := p.at(labels[i], mean, variance)
+		use(i, q, logP)
+	})
 }
 
-// Cavities calls use with the mean and variance of the latent value of every training row by q
-// without its site. It reports false if there is no such posterior.
-func (p *Full) Cavities(use func(i int, mean, variance float64)) bool {
+// Cavities calls use with the mean and variance of the latent value of every training row by q without the sites of its unit.
+// Units and errors are those of LeaveOut.
+func (p *Full) Cavities(ctx context.Context, units [][]int, use func(i int, mean, variance float64)) error {
+	if units != nil {
+		return CavitiesOf(ctx, p.process.LeaveOut(p.q, p.sites), units, use)
+	}
 	views := p.process.Views()
 	mean, variance := make([]float64, views.Len()), make([]float64, views.Len())
 	p.q.Marginals(views, mean, variance, new(gauss.Workspace))
 	for i, site := range p.sites {
 		cavity := gauss.ScalarFromMoments(mean[i], variance[i]).Over(site)
 		if !cavity.Proper() {
-			return false
+			return ErrImproper
 		}
 		use(i, cavity.Mean()+views.Offset(i), cavity.Variance()+views.Residual(i))
 	}
-	return true
+	return ctx.Err()
+}
+
+// CavitiesOf calls use with the moments of the one latent value of every row of units without the sites of all of its unit.
+func CavitiesOf(ctx context.Context, out *gp.LeaveOut, units [][]int, use func(i int, mean, variance float64)) error {
+	for _, unit := range units {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !out.Cases(unit, func(i int, mean []float64, cov *mat.SymDense) { use(i, mean[0], cov.At(0, 0)) }) {
+			return ErrImproper
+		}
+	}
+	return nil
 }
 
 // at is what the likelihood makes of a Gaussian value, and the logarithm for a label.

@@ -131,7 +131,7 @@ func (r *Monitor) quality() *quality {
 			return minus(fmt.Sprintf("%.2f", *w.Slope))
 		}}
 	case has(coverage):
-		return &quality{"coverage", "Coverage: share of outcomes in the 90 % predictive intervals.", func(w monitor.Window) string {
+		return &quality{"coverage", "Coverage: share of outcomes in the 90 % predictive intervals; counts at their ends count in part.", func(w monitor.Window) string {
 			if w.Coverage == nil {
 				return ""
 			}

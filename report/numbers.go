@@ -90,9 +90,7 @@ func (r *NumberAudit) method(name string) *numbers.Audited {
 
 // others are the models that the audited one is compared with.
 func (r *NumberAudit) others() []numbers.Audited {
-	return slices.DeleteFunc(slices.Clone(r.Methods[1:]), func(m numbers.Audited) bool {
-		return m.Name == numbers.BestConstant || m.Name == numbers.PredictedMedian
-	})
+	return slices.DeleteFunc(slices.Clone(r.Methods[1:]), func(m numbers.Audited) bool { return m.Planned() })
 }
 
 func costOf(m numbers.Audited) *audit.Measure {
@@ -127,11 +125,14 @@ func than(m audit.Measure, s scale) written {
 // against compares the model with another way to choose.
 func (r *NumberAudit) against(m *numbers.Audited) string {
 	s, by := r.inCurrency(r.perCase()), "; could be chance"
-	if r.differs(m) {
+	switch {
+	case r.differs(m):
 		by = ", " + pEquals(m.P)
+	case m.SavedLow > 0 || m.SavedHigh < 0:
+		by = ", " + pEquals(m.P) + " after adjustment for several comparisons; could be chance"
 	}
 	w, name := than(*savedOf(*m), s), r.label(m.Name)
-	if m.Name == numbers.BestConstant || m.Name == numbers.PredictedMedian {
+	if m.Planned() {
 		name = "the " + name
 	}
 	if m.SavedLow == m.SavedHigh && m.Saved == 0 {
@@ -203,13 +204,14 @@ func (r *NumberAudit) aboutOthers() Verdict {
 func (r *NumberAudit) aboutPredictions() Verdict {
 	v := Verdict{Question: "Can the predictions be trusted?", Tone: audit.Good, Answer: "yes"}
 	covered, money := r.covered(), r.inCurrency(r.perCase())
-	s, surprise := percentScale(covered.Share), r.Scores.Surprise
-	off := covered.Share.Low > covered.Level || covered.Share.High < covered.Level
+	expected := covered.Expected
+	s, surprise := percentScale(covered.Share, audit.Measure{Value: expected, Low: expected, High: expected}), r.Scores.Surprise
+	off := covered.Differs()
 	at := r.Scores.UpToAction
 	misplaced := at != nil && at.Differs()
 	surprised := surprise.Low > 0 || surprise.High < 0
 	switch {
-	case off && (covered.Share.Value < numbers.LeastCoverage || covered.Share.Value > numbers.MostCoverage) || surprised && math.Abs(surprise.Value) > numbers.MostSurprise*r.Scores.Expected || misplaced && at.Far():
+	case off && covered.Far() || surprised && math.Abs(surprise.Value) > numbers.MostSurprise*r.Scores.Expected || misplaced && at.Far():
 		v.Tone, v.Answer = audit.Bad, "no"
 	case off || surprised || misplaced:
 		v.Tone, v.Answer = audit.Mixed, "in part"
@@ -217,12 +219,12 @@ func (r *NumberAudit) aboutPredictions() Verdict {
 	word := ""
 	if off {
 		word = ": predictions are too wide"
-		if covered.Share.Value < covered.Level {
+		if covered.Share.Value < expected {
 			word = ": predictions are too narrow"
 		}
 	}
-	v.Finding = fmt.Sprintf("The 90 %% predictive intervals contain %s of the outcomes (95 %% interval %s)%s.%s The model expects a cost of %s per case; realised: %s (95 %% interval of the difference %s).",
-		s.number(covered.Share.Value), s.interval(covered.Share.Low, covered.Share.High), word, upToAction(at), money.number(r.Scores.Expected), money.number(r.Methods[0].Cost), money.interval(surprise.Low, surprise.High))
+	v.Finding = fmt.Sprintf("The 90 %% predictive intervals contain %s of the outcomes (95 %% interval %s); the model expects %s%s.%s The model expects a cost of %s per case; realised: %s (95 %% interval of the difference %s).",
+		s.number(covered.Share.Value), s.interval(covered.Share.Low, covered.Share.High), s.number(expected), word, upToAction(at), money.number(r.Scores.Expected), money.number(r.Methods[0].Cost), money.interval(surprise.Low, surprise.High))
 	return v
 }
 
@@ -243,8 +245,8 @@ func upToAction(at *numbers.Compared) string {
 }
 
 // covered is about intervals that should have 90 % of the outcomes.
-func (r *NumberAudit) covered() numbers.Covered {
-	return r.Scores.Coverage[slices.IndexFunc(r.Scores.Coverage, func(c numbers.Covered) bool { return c.Level == 0.9 })]
+func (r *NumberAudit) covered() *numbers.Covered {
+	return &r.Scores.Coverage[slices.IndexFunc(r.Scores.Coverage, func(c numbers.Covered) bool { return c.Level == 0.9 })]
 }
 
 func (r *NumberAudit) aboutCosts(m *numbers.Audited) Verdict {

@@ -23,6 +23,8 @@ func (r *NumberAudit) subtitle() string {
 		by = "decided by a model fitted to " + r.Data
 	} else if r.Groups != "" {
 		by += " that keep " + r.Groups + " together"
+	} else if r.Independent < r.Rows {
+		by += " that keep copies of a row together"
 	}
 	return fmt.Sprintf("%s past cases of %s, %s", Count(r.Rows), r.Outcome, by)
 }
@@ -41,14 +43,14 @@ func (r *NumberAudit) page() *Page {
 	p.Text("The cost is that of the action given the observed outcome, by " + r.Costs + ". The rule: the action of the least expected cost.")
 	p.Figure(r.costFigure(), "Cost per case.", "Mean cost per case with interval, one row for each way to choose actions; the table below has the numbers.")
 	p.Table(r.costTable())
-	p.Text("p-values are for no difference in mean cost, Holm-adjusted over the comparisons of the table." + r.baselineText())
+	p.Text("p-values are for no difference in mean cost, Holm-adjusted over the comparisons with other models; those with one action for all and with the predicted median are planned and not adjusted." + r.baselineText())
 
 	p.Section("Calibration of the predictions")
 	p.Figure(r.pitFigure(), "Probability integral transform (PIT): histogram of the predictive distribution function at the observed outcome. Calibrated predictions give equal bars; 95 % of the bars are between the dashed lines by chance.",
 		"Histogram of the predicted probability of outcomes up to those observed, in tenths.")
 	p.Table(r.coverageTable())
 	p.Table(r.qualityTable())
-	p.Text(fmt.Sprintf("Pinball loss is what a quantile costs at p per unit too low and 1 − p per unit too high; the constant is the same quantile of the training rows. The continuous ranked probability score (CRPS) is %s, in the units of %s; the mean log density %s.", Number(r.Scores.CRPS), r.Outcome, Number(r.Scores.LogDensity)))
+	p.Text(fmt.Sprintf("Pinball loss is what a quantile costs at p per unit too low and 1 − p per unit too high; the constant is the same quantile of the training rows. Of counts at a quantile the part below it is counted. The continuous ranked probability score (CRPS) is %s, in the units of %s; the mean log density %s.", Number(r.Scores.CRPS), r.Outcome, Number(r.Scores.LogDensity)))
 
 	if r.Ratios != nil {
 		p.Section("Sensitivity to the costs")
@@ -78,6 +80,8 @@ func (r *NumberAudit) methodSection(p *Page) {
 	units := "cases"
 	if r.Groups != "" {
 		units = fmt.Sprintf("%s values of %s", Count(r.Independent), r.Groups)
+	} else if r.Independent < r.Rows {
+		units = fmt.Sprintf("%s different cases, copies of a row being one", Count(r.Independent))
 	}
 	p.Text(fmt.Sprintf("Gaussian process regression; transformation, noise and kernel are chosen by the evidence of the training rows of each fold. Intervals are at 95 %%, by a Bayesian bootstrap over %s. Seed %d.", units, r.Seed))
 	p.Details("Features", func(b *Body) { b.Code(strings.Join(r.Recipe, "\n")) })
@@ -112,7 +116,7 @@ func (r *NumberAudit) summaryTable() *Table {
 		t.addNumbers(fmt.Sprintf("%s cases a year", Count(y.Cases)))
 	}
 	for k, m := range r.Methods {
-		if k > 0 && m.Name != numbers.BestConstant && m.Name != numbers.PredictedMedian {
+		if k > 0 && !m.Planned() {
 			continue
 		}
 		row := []string{r.label(m.Name), r.perCase().measure(costOf(m)), ""}
@@ -166,10 +170,10 @@ func (r *NumberAudit) pitFigure() Figure {
 
 // coverageTable is how many outcomes are in intervals.
 func (r *NumberAudit) coverageTable() *Table {
-	t := newTable("Coverage of predicted intervals", "interval", "outcomes in it")
+	t := newTable("Coverage of predicted intervals, with their ends", "interval", "outcomes in it", "expected by the model")
 	s := percentColumn(r.Scores.Coverage, func(c numbers.Covered) *audit.Measure { return &c.Share })
 	for _, c := range r.Scores.Coverage {
-		t.AddRow(Number(100*c.Level)+" %", s.measure(&c.Share))
+		t.AddRow(Number(100*c.Level)+" %", s.measure(&c.Share), s.number(c.Expected))
 	}
 	return t
 }

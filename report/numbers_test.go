@@ -27,7 +27,7 @@ func TestTrustInPredictions(t *testing.T) {
 	} {
 		r := &NumberAudit{Audit: &numbers.Audit{Methods: []numbers.Audited{{Name: "model", Cost: 1 + c.surprise}}}}
 		r.Scores = numbers.Scores{
-			Coverage: []numbers.Covered{{Level: 0.9, Share: measure(c.coverage, 0.03)}}, Expected: 1, Surprise: measure(c.surprise, 0.1),
+			Coverage: []numbers.Covered{{Level: 0.9, Compared: numbers.Compared{Expected: 0.9, Share: measure(c.coverage, 0.03)}}}, Expected: 1, Surprise: measure(c.surprise, 0.1),
 			UpToAction: &numbers.Compared{Expected: 0.75, Share: measure(c.upTo, 0.03)},
 		}
 		v := r.aboutPredictions()
