@@ -78,6 +78,7 @@ type decidingNumbers struct {
 	answer
 	NumberDecider
 	request  *Decide
+	only     int // the action whose cases are handed over, −1 for all
 	realised float64
 	labelled int
 	trained  *lossep.Trained
@@ -120,7 +121,13 @@ func (d *decidingNumbers) Columns() []string {
 	return slices.DeleteFunc(columns, func(name string) bool { return name == d.model.Recipe().Target.Column })
 }
 
-func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
+func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bool, to Emit) error {
+	emit := func(cells func() []string, c *Case) error {
+		if d.only >= 0 && int(c.Number.Choice.Action) != d.only {
+			return nil
+		}
+		return to(cells, c)
+	}
 	if d.Limits != nil {
 		return d.allocated(ctx, rd, several, emit)
 	}
