@@ -24,7 +24,7 @@ func (c *Column) mayBeCodes() bool {
 }
 
 // repeatedIdentifier asks about a column that is named like an identifier and has values that come
-// again.
+// again: hardly ever if the name is one that quantities have, too, such as number.
 func repeatedIdentifier(c *Column) []found {
 	what := ""
 	switch {
@@ -33,7 +33,7 @@ func repeatedIdentifier(c *Column) []found {
 	case c.column.Kind == recipe.Numeric && c.Whole && !c.mayBeCodes():
 		what = "numeric"
 	}
-	if what == "" || !recipe.NamedLikeKey(c.Name()) || c.Present() < recipe.IdentifierRows {
+	if what == "" || c.Present() < recipe.IdentifierRows || !recipe.NamedLikeKey(c.Name()) && !(recipe.NamedLikeIdentifier(c.Name()) && recipe.NearlyUnique(c.Scan)) {
 		return nil
 	}
 	return c.sayf("is named like an identifier and has repeated values; it is used as a feature: %s. If its values are groups of rows, give it as groups, otherwise drop it", what)
@@ -133,7 +133,7 @@ func (c *Column) parts() iter.Seq[[]float64] {
 // ambiguous unless a scaling says that the column is a quantity. So may 0 stand for a missing cell, and
 // -1 where others are not negative.
 func standIns(c *Column) (all []found) {
-	if c.column.Kind != recipe.Numeric {
+	if c.column.Kind != recipe.Numeric && c.column.Kind != recipe.Outcome {
 		return nil
 	}
 	for _, x := range []float64{c.Least, c.Most} {
@@ -194,6 +194,10 @@ func (c *Column) standIn(cells int, x, least, most float64, ambiguous bool) []fo
 	}
 	marker.Meaning = "missing cells"
 	at.Msg, at.Fix, at.Settle = what+": do they stand for missing cells?", "say what they are", []table.Way{marker}
+	if c.column.Kind == recipe.Outcome {
+		marker.Meaning, marker.With = "missing outcomes", table.WayLabelled
+		at.Settle = append(at.Settle, table.Way{Option: table.WayLabelled})
+	}
 	at.Ways = []table.Way{marker, {Option: table.WayScaling, Value: c.Name() + "=" + string(recipe.AutoBend), Meaning: "values like the others"}}
 	all[0].ambiguous = at
 	return all

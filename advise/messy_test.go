@@ -15,6 +15,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+// amounts are rows with an outcome that is a number, but in two of them.
+func amounts(n int, odd string) string {
+	var b strings.Builder
+	b.WriteString("a,y\n")
+	for i := range n {
+		y := fmt.Sprintf("%d.5", i*37%(n-2))
+		if i == 3 || i == 20 {
+			y = odd
+		}
+		fmt.Fprintf(&b, "%s,%s\n", amount(i), y)
+	}
+	return b.String()
+}
+
 // The files that people really have: each says what is read, or the whole message.
 func TestMessyFiles(t *testing.T) {
 	utf16le := func(text string) string {
@@ -197,6 +211,26 @@ func TestMessyFiles(t *testing.T) {
 		{
 			name: "dates and words", text: manyRows(30, "day", every(10, "soon", func(i int) string { return fmt.Sprintf("2024-03-%02d", i+1) })),
 			message: `messy.csv, line 2, column 1 ("day"): 27 of 30 cells are dates, but not "soon" (3 cells); correct the cells, or say what they are: the option Markers "soon" (a missing cell), the option Categorical "day" (codes) or the option Drop "day" (not needed)`,
+		},
+		{
+			name: "an outcome with nines", text: amounts(60, "-999"), options: recipe.Options{Number: true},
+			message: `messy.csv, line 5, column 2 ("y"): 2 cells of -999, apart from all others (0.5 to 57.5): do they stand for missing cells?; say what they are: the option Markers "y=-999" with the option Labelled (missing outcomes) or the option Bends "y=auto" (values like the others)`,
+		},
+		{
+			name: "an outcome with nines that are numbers", text: amounts(60, "-999"), options: recipe.Options{Number: true, Bends: map[string]recipe.Bend{"y": recipe.AutoBend}},
+			read: []string{`"a": numeric`}, notes: []string{`column "y" has 2 cells of -999, apart from all others (0.5 to 57.5); if missing: the option Markers "y=-999"`},
+		},
+		{
+			name: "an outcome with a word", text: amounts(60, "closed"), options: recipe.Options{Number: true},
+			message: `messy.csv, line 5, column 2 ("y"): 58 of 60 cells are numbers, but not "closed" (2 cells); correct the cells, or say what they are: the option Markers "y=closed" with the option Labelled (a missing outcome)`,
+		},
+		{
+			name: "an outcome of words", text: manyRows(30, "a,size", amount, func(i int) string { return []string{"S", "M"}[i%2] }), options: recipe.Options{Number: true, Target: "size"},
+			message: `messy.csv, line 2, column 2 ("size"): 30 of 30 cells of the outcome are no numbers: "S" (15 cells), "M" (15 cells); name the column of the outcome: the option Target`,
+		},
+		{
+			name: "a number of receipts that comes again", text: manyRows(60, "Beleg-Nr,a", func(i int) string { return fmt.Sprint(40000 + max(i, 1)) }, amount),
+			read: []string{`"Beleg-Nr": numeric`}, notes: []string{`column "Beleg-Nr" is named like an identifier and has repeated values; it is used as a feature: numeric`},
 		},
 		{
 			name: "identifier or not", text: manyRows(40, "name", func(i int) string { return fmt.Sprint("person ", max(i, 2)) }),

@@ -70,6 +70,9 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	if err := o.Holds(t); err != nil {
 		return nil, err
 	}
+	if costs != nil && !o.CostFeatures {
+		o.Data.Costs = costs.Columns()
+	}
 	p := &Problem{Costs: costs, opt: o}
 	if costs == nil {
 		p.Costs = decision.AbsoluteError()

@@ -45,7 +45,7 @@ func fit(t testing.TB, data *table.Table, kernel, costs string) (*numbers.Proble
 
 func fitBy(t testing.TB, data *table.Table, o lossep.Options, costs string) (*numbers.Problem, *numbers.Model) {
 	t.Helper()
-	o.Data.Target, o.Seed = "y", 1
+	o.Data.Target, o.Seed, o.CostFeatures = "y", 1, true
 	spec, err := decision.ParseNumberCosts(costs)
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func prepared(t *testing.T, data *table.Table, costs string, change func(*lossep
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := lossep.Options{Kernel: "rbf + constant", Seed: 1}
+	o := lossep.Options{Kernel: "rbf + constant", Seed: 1, CostFeatures: true}
 	o.Data.Target, o.Data.Weights, o.Data.Impute = "y", "w", true
 	if change != nil {
 		change(&o)

@@ -121,7 +121,7 @@ func TestUpdateOfInducingPoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := numbers.Prepare(between(all, 0, 200), lossep.Options{Data: recipe.Options{Target: "y"}, Kernel: "rbf + constant", Inducing: 60, Seed: 1}, spec)
+		p, err := numbers.Prepare(between(all, 0, 200), lossep.Options{Data: recipe.Options{Target: "y"}, Kernel: "rbf + constant", Inducing: 60, Seed: 1, CostFeatures: true}, spec)
 		if err != nil {
 			t.Fatal(err)
 		}

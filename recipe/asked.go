@@ -23,7 +23,7 @@ func (l *learner) mostlyNumbers(odd []uint32, n *table.Notation) error {
 	if len(odd) == 0 { // units on some of the numbers, or points among decimal commas
 		return l.Scan.At(l.Words[0]).Say("write all numbers of the column in the same way",
 			"some numbers are written like %s and %s are not", table.Quote(string(l.Word(l.Words[0]))), table.Plural(l.Numbers, "cell")).
-			By(way(table.WayCategorical, l.Name(), "if they are codes"), way(table.WayDrop, l.Name(), ""))
+			By(l.notNumbers("if they are codes", "")...)
 	}
 	at := l.Scan.At(odd[0])
 	at.Msg = fmt.Sprintf("%d of %d cells are numbers, but not %s", l.Present()-l.cellsOf(odd), l.Present(), l.Spellings(odd))
@@ -65,7 +65,7 @@ func (l *learner) differentUnits() error {
 	at := l.Scan.At(l.Words[0])
 	at.Msg = fmt.Sprintf("%d of %d cells are numbers with the unit %s", with+l.Numbers, l.Present(), strings.Join(found, ", "))
 	at.Fix = "write all numbers of the column in one unit, or say what they are"
-	at.Ways = []table.Way{way(table.WayCategorical, l.Name(), "codes"), way(table.WayDrop, l.Name(), "not needed")}
+	at.Ways = l.notNumbers("codes", "not needed")
 	if len(odd) > 0 {
 		at.Line = l.Scan.At(odd[0]).Line
 		at.Msg += ", but not " + l.Spellings(odd)
@@ -86,28 +86,52 @@ func (l *learner) mostlyDates(odd []uint32) error {
 	return at
 }
 
+// notNumbers are the options that make a column another one than of numbers, with what giving them says. The
+// outcome is none.
+func (l *learner) notNumbers(codes, dropped string) []table.Way {
+	if l.column.Kind == Outcome {
+		return nil
+	}
+	return []table.Way{way(table.WayCategorical, l.Name(), codes), way(table.WayDrop, l.Name(), dropped)}
+}
+
+// marker makes a text of the column a missing cell: in the outcome of this column alone, and with its row left out.
+func (l *learner) marker(text string) table.Way {
+	if l.column.Kind == Outcome {
+		return table.Way{Option: table.WayMarkers, Value: l.Name() + "=" + text, Meaning: "a missing outcome", With: table.WayLabelled}
+	}
+	return way(table.WayMarkers, text, "a missing cell")
+}
+
+// leaveGaps are the options that missing cells of the column need.
+func (l *learner) leaveGaps() []table.Way {
+	switch {
+	case l.column.Kind == Outcome:
+		return []table.Way{{Option: table.WayLabelled}}
+	case !l.options.Impute:
+		return []table.Way{{Option: table.WayImpute}}
+	}
+	return nil
+}
+
 // waysOut are the options any of which settles texts among numbers, and those that together do:
 // a few texts are taken for missing cells, and a column of many is left out.
 func (l *learner) waysOut(odd []uint32) (any, together []table.Way) {
 	const few = 3
-	any = []table.Way{
-		way(table.WayMarkers, string(l.Word(odd[0])), "a missing cell"),
-		way(table.WayCategorical, l.Name(), "codes"),
-		way(table.WayDrop, l.Name(), "not needed"),
-	}
+	any = append([]table.Way{l.marker(string(l.Word(odd[0])))}, l.notNumbers("codes", "not needed")...)
 	if way, isRow := l.notRow(odd); isRow {
 		return append([]table.Way{way}, any...), []table.Way{way}
 	}
 	for _, k := range odd {
 		if len(odd) > few || strings.Contains(string(l.Word(k)), "=") {
+			if l.column.Kind == Outcome {
+				return any, nil
+			}
 			return any, []table.Way{way(table.WayDrop, l.Name(), "")}
 		}
 		together = append(together, way(table.WayMarkers, l.Name()+"="+string(l.Word(k)), ""))
 	}
-	if !l.options.Impute {
-		together = append(together, table.Way{Option: table.WayImpute})
-	}
-	return any, together
+	return any, append(together, l.leaveGaps()...)
 }
 
 // askDecimal asks whether a separator is one of decimals or of thousands.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/table"
 )
 
 // Copies numbers encoded rows by what is in them, those with the same entries alike, if rows
@@ -65,6 +66,30 @@ func (r *Recipe) Copies(x *mat.Dense) []int {
 		}
 	}
 	return numbers
+}
+
+// again tells which rows of a table are copies of earlier ones in all columns.
+func again(t *table.Table) []bool {
+	sums := make([]uint64, t.Len())
+	for j := range t.Columns() {
+		if t.Cells(j).Unread() {
+			continue
+		}
+		salt := mixed(uint64(j) + 1)
+		for i, part := range t.Stretches(j) {
+			for k, x := range part {
+				if x == 0 {
+					x = 0 // one zero of two
+				}
+				sums[i+k] += mixed(math.Float64bits(x) ^ salt)
+			}
+		}
+	}
+	all, seen := make([]bool, len(sums)), make(map[uint64]bool, len(sums))
+	for i, sum := range sums {
+		all[i], seen[sum] = seen[sum], true
+	}
+	return all
 }
 
 // Digests are numbers for what encoded rows hold, the same for rows with the same entries in

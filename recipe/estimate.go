@@ -164,7 +164,7 @@ func Quantities(s *table.Scan, c *Column) []float64 {
 func (s *estimator) quantities(f *field) []float64 {
 	values := s.spare.room(s.Present())
 	s.known, s.gaps = s.known[:0], 0
-	if f.column.Kind == Numeric && s.Numbers == s.Table.Len() && s.Table.IsWhole() && s.weights == nil {
+	if (f.column.Kind == Numeric || f.column.Kind == Outcome) && s.Numbers == s.Table.Len() && s.Table.IsWhole() && s.weights == nil {
 		for _, segment := range s.Cells.Segments() { // nothing but numbers
 			values = append(values, segment...)
 		}

@@ -99,7 +99,7 @@ func (f *field) text(text []byte, decimal byte) reading {
 		return reading{state: gap}
 	}
 	switch c.Kind {
-	case Numeric:
+	case Numeric, Outcome:
 		x, ok := f.parse(text, decimal)
 		if !ok {
 			if c.Notation != nil && c.Notation.Unit != "" {
@@ -124,6 +124,15 @@ func (f *field) text(text []byte, decimal byte) reading {
 		return reading{state: gap}
 	}
 	return reading{state: unseen}
+}
+
+// cell reads a cell of a table.
+func (f *field) cell(t *table.Table, i, j int) reading {
+	x := t.At(i, j)
+	if table.IsText(x) {
+		return f.text(t.Cells(j).Bytes(x), t.Decimal())
+	}
+	return f.number(x)
 }
 
 // code finds a category by its key without making the key.
@@ -173,7 +182,7 @@ func (f *field) number(x float64) reading {
 	switch {
 	case f.markers.Number(x):
 		return reading{state: gap}
-	case c.Kind == Numeric, c.Kind == Presence:
+	case c.Kind == Numeric, c.Kind == Outcome, c.Kind == Presence:
 		return reading{state: known, x: x}
 	case c.Kind == Date:
 		return fault("%s is not a date (%s)", table.Spelled(x), c.Dates.Order)

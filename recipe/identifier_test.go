@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/lossep/lossep/table"
@@ -50,6 +51,30 @@ func TestNamesOfIdentifiers(t *testing.T) {
 		recipe, _, _ := mustLearn(t, table, Options{})
 		if dropped := recipe.Columns[0].Kind == Dropped; dropped != want {
 			t.Errorf("%q dropped: %t, want %t", name, dropped, want)
+		}
+	}
+}
+
+// Copies of whole rows make no feature of an identifier; values that come again in other rows do.
+func TestIdentifierOfCopiedRows(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		cell func(i int) string
+	}{
+		{"Beleg-Nr", func(i int) string { return fmt.Sprint(40000 + i) }},
+		{"id", func(i int) string { return fmt.Sprintf("K%d", i) }},
+		{"note", func(i int) string { return fmt.Sprintf("text %d", i) }},
+	} {
+		text := manyRows(60, c.name+",a", c.cell, amount)
+		lines := strings.SplitAfter(text, "\n")
+		copied := text + lines[5] + lines[6] + lines[7]
+		recipe, _, _ := mustLearn(t, mustRead(t, copied, table.HeaderYes), Options{})
+		if got := recipe.Columns[0]; got.Kind != Dropped {
+			t.Errorf("%s: %+v, though only copied rows have the same", c.name, got)
+		}
+		other := text + strings.Replace(lines[5], ",", ",1", 1)
+		if l, err := Learn(mustRead(t, other, table.HeaderYes), Options{}); err == nil && l.Recipe.Columns[0].Kind == Dropped {
+			t.Errorf("%s: dropped, though another row has a value again", c.name)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/lossep/lossep/expr"
@@ -93,16 +92,6 @@ func (a *answers) complete() error {
 		return err
 	}
 	return a.refuse(rows)
-}
-
-// orUnknown is an error about outcomes, or, where it is that some are missing, that of all such rows.
-func (a *answers) orUnknown(err error) error {
-	if errors.Is(err, expr.ErrMissing) {
-		if all := a.complete(); all != nil {
-			return all
-		}
-	}
-	return err
 }
 
 // known is the table without the rows whose outcome is missing.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -173,7 +174,7 @@ func learnRecipe(t *table.Table, o *Options) (*Learned, error) {
 	if err := problems.Add(l.learnOutcome(t, o, roles, m)); err != nil {
 		return nil, err
 	}
-	learners := make([]*learner, t.Width())
+	learners, again := make([]*learner, t.Width()), sync.OnceValue(func() []bool { return again(t) })
 	errs := make([]error, t.Width())
 	tasks.Each(t.Width(), func() func(int) {
 		memory := new(spare)
@@ -182,7 +183,7 @@ func learnRecipe(t *table.Table, o *Options) (*Learned, error) {
 				r.Columns[j] = c
 				return
 			}
-			learners[j] = &learner{estimator: estimator{Scan: table.NewScan(t, j, m.OfColumn(t.ColumnName(j), missing)), spare: memory, weights: l.Weights}, options: o, column: Column{Name: t.ColumnName(j)}}
+			learners[j] = &learner{estimator: estimator{Scan: table.NewScan(t, j, m.OfColumn(t.ColumnName(j), missing)), spare: memory, weights: l.Weights}, options: o, column: Column{Name: t.ColumnName(j)}, again: again}
 			errs[j] = learners[j].learn(roles)
 			r.Columns[j] = learners[j].column
 			learners[j].values = nil
@@ -245,7 +246,7 @@ func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *tabl
 		if err := o.checkScore(t, roles, &Target{Number: true}); err != nil {
 			return err
 		}
-		return l.learnNumber(t, o, roles)
+		return l.learnNumber(t, o, roles, m)
 	}
 	if roles.condition != nil {
 		r.Target, l.Labels, err = learnCondition(t, roles.condition, roles.parts, o, m)
@@ -279,7 +280,7 @@ func (o *Options) checkBends(t *table.Table, r *Recipe) (notes []string, err err
 	for j := range r.Columns {
 		c := &r.Columns[j]
 		switch b, given := o.Bends[c.Name]; {
-		case !given || c.Kind == Numeric || c.Kind == "": // or not decided
+		case !given || c.Kind == Numeric || c.Kind == Outcome || c.Kind == "": // or not decided
 		case c.Kind == Dropped:
 			notes = append(notes, fmt.Sprintf("column %s is not a feature (%s), so that there is nothing for %s to scale", table.Quote(c.Name), c.Reason, b))
 		default:

@@ -17,6 +17,7 @@ type learner struct {
 	options *Options
 	column  Column
 	notes   table.Findings
+	again   func() []bool // which rows are copies of earlier ones in all columns
 }
 
 // learn decides what becomes of the column.
@@ -70,22 +71,32 @@ func (l *learner) learn(roles *roles) error {
 
 // learnNotation decides about a column whose cells may be numbers in another notation.
 func (l *learner) learnNotation() (settled bool, err error) {
+	switch is, err := l.readNotation(); {
+	case is:
+		return true, l.learnNumeric()
+	case err != nil && l.identifiedByName():
+		return true, l.dropIdentifier()
+	default:
+		return err != nil, err
+	}
+}
+
+// readNotation finds how the numbers of the column are written, and whether it is one of numbers. One that
+// mostly is, is refused.
+func (l *learner) readNotation() (is bool, err error) {
 	n, odd := l.Notation()
 	if n == nil {
-		if 2*l.Numbers > l.Present() && !l.identifiedByName() {
-			return true, l.mostlyNumbers(l.Words, nil)
+		if 2*l.Numbers > l.Present() {
+			return false, l.mostlyNumbers(l.Words, nil)
 		}
 		return false, nil
 	}
-	numbers := l.Texts
-	for _, k := range odd {
-		numbers -= l.Counts[k]
-	}
+	numbers := l.Texts - l.cellsOf(odd)
 	if n.Unit == "" || l.Numbers == 0 {
 		numbers += l.Numbers
 	}
 	if k, found := l.Ambiguous(n); len(odd) == 0 && found {
-		return true, l.askDecimal(l.Scan.At(k), string(l.Word(k)))
+		return false, l.askDecimal(l.Scan.At(k), string(l.Word(k)))
 	}
 	// Points in a column of decimal commas would be thousands, and were read otherwise.
 	mixed := n.Decimal != "" && l.Table.Decimal() == '.' && l.Numbers > 0 && !l.Whole
@@ -93,13 +104,10 @@ func (l *learner) learnNotation() (settled bool, err error) {
 		if *n != (table.Notation{}) {
 			l.column.Notation = n
 		}
-		return true, l.learnNumeric()
-	}
-	if l.identifiedByName() {
-		return true, l.drop(identifierByName)
+		return true, nil
 	}
 	if 2*numbers > l.Present() || mixed {
-		return true, l.mostlyNumbers(odd, n)
+		return false, l.mostlyNumbers(odd, n)
 	}
 	return false, nil
 }
@@ -125,28 +133,49 @@ func (l *learner) drop(reason string) error {
 
 const identifierByName = "identifier-like: by its name, and all values are unique"
 
+// dropIdentifier drops a column that is named like an identifier and is one.
+func (l *learner) dropIdentifier() error {
+	reason := identifierByName
+	if l.Different() < l.Present() {
+		reason += " but for rows that are copies of others"
+	}
+	return l.drop(reason)
+}
+
 // identifiedByName recognises a column that is named like an identifier and is one.
-func (l *learner) identifiedByName() bool {
-	return l.named() && l.Different() == l.Present()
+func (l *learner) identifiedByName() bool { return l.named() && l.unique() }
+
+// unique tells whether all values differ, but for those of rows that are copies of others in all columns.
+func (l *learner) unique() bool {
+	different, cells := l.Different(), l.Present()
+	if 2*different < cells || different == cells {
+		return different == cells
+	}
+	for i, again := range l.again() {
+		if again && !l.IsMissing(l.Table.At(i, l.Scan.Column)) {
+			cells--
+		}
+	}
+	return different == cells
 }
 
 // named tells whether the column is named like an identifier. In few rows numbers of, say,
 // a row of seats may differ by chance.
 func (l *learner) named() bool {
 	n := l.Present()
-	return n > 1 && NamedLikeKey(l.Name()) || n >= IdentifierRows && namedLikeIdentifier(l.Name())
+	return n > 1 && NamedLikeKey(l.Name()) || n >= IdentifierRows && NamedLikeIdentifier(l.Name())
 }
 
 // learnText is a column of words.
 func (l *learner) learnText() error {
 	if l.identifiedByName() {
-		return l.drop(identifierByName)
+		return l.dropIdentifier()
 	}
 	different := l.Different()
-	if l.Present() >= IdentifierRows && different == l.Present() {
+	if l.Present() >= IdentifierRows && l.unique() {
 		return l.drop(fmt.Sprintf("all %d values are unique (identifier)", different))
 	}
-	if l.Present() >= IdentifierRows && float64(different) >= identifierShare*float64(l.Present()) {
+	if l.Present() >= IdentifierRows && NearlyUnique(l.Scan) {
 		example := table.Spelled(l.Least) // codes of digits only
 		if len(l.Words) > 0 {
 			example = string(l.Word(l.Words[0]))
@@ -235,9 +264,9 @@ func (l *learner) infinite() error {
 	at := l.Scan.At(first)
 	at.Msg = fmt.Sprintf("%s is infinite or too large (%s in this column)", table.Quote(string(l.Word(first))), table.Plural(cells, "such cell"))
 	at.Fix = "replace it by a finite number, or make it a missing cell"
-	at.Ways = []table.Way{way(table.WayMarkers, string(l.Word(first)), "a missing cell")}
-	if !l.options.Impute {
-		at.Settle = append(at.Ways, table.Way{Option: table.WayImpute})
+	at.Ways = []table.Way{l.marker(string(l.Word(first)))}
+	if more := l.leaveGaps(); more != nil {
+		at.Settle = append(at.Ways, more...)
 	}
 	return at
 }
@@ -263,26 +292,19 @@ func (l *learner) all() []float64 {
 func (l *learner) learnNumeric() error {
 	c := &l.column
 	c.Kind, c.Scale = Numeric, 1
-	// Where no number of the file shows its decimal separator, 1.234 may be 1234, and 12.000
-	// too.
-	if doubt, unsure := l.Table.UnsureDecimal(l.Scan.Column); unsure && c.Notation == nil && l.Thousand {
-		if !l.Whole {
-			return l.askDecimal(l.firstFraction())
-		}
-		if doubt != "" {
-			return l.askDecimal(&table.Error{File: l.Table.Name(), Column: l.Scan.Column + 1, ColumnName: l.Name()}, doubt)
-		}
+	if err := l.checkDecimal(); err != nil {
+		return err
 	}
 	name := l.Name()
 	if l.Counting && name == table.GeneratedName(l.Scan.Column) && l.Table.Len() >= IdentifierRows {
 		return l.drop("identifier-like: consecutive row numbers")
 	}
 	// What is left of running numbers in a part of a table, or in one that was shuffled.
-	if l.Table.Nameless(l.Scan.Column) && l.Present() >= IdentifierRows && l.distinctIntegers(l.all()) {
+	if l.Table.Nameless(l.Scan.Column) && l.Present() >= IdentifierRows && l.integers() && l.unique() {
 		return l.drop("identifier-like: no column name, and all integers are unique")
 	}
-	if l.named() && (l.distinctIntegers(l.all()) || len(l.Words) > 0 && l.Different() == l.Present()) {
-		return l.drop(identifierByName)
+	if (l.Whole || len(l.Words) > 0) && l.identifiedByName() {
+		return l.dropIdentifier()
 	}
 	switch low, high := l.bounds(); {
 	case low == high:
@@ -293,14 +315,56 @@ func (l *learner) learnNumeric() error {
 		return l.learnConstant() // which keeps whether it is there
 	}
 	c.Indicator = l.options.Impute && l.Missing > 0
-	if c.Notation != nil {
-		l.notef("notation", "is read as numbers: %v", c.Notation)
-	}
+	l.noteNotation()
 	l.estimate(c, l.options.Impute, !l.options.KeepScale)
 	if bend := l.options.bend(name); (bend == Log || bend == LogOdds) && c.Scaling == nil && !l.options.KeepScale {
 		return l.askBend(bend, l.all())
 	}
 	return nil
+}
+
+// checkDecimal asks what separates decimals where no number of the file shows it: 1.234 may be 1234, and 12.000
+// too.
+func (l *learner) checkDecimal() error {
+	doubt, unsure := l.Table.UnsureDecimal(l.Scan.Column)
+	switch {
+	case !unsure || l.column.Notation != nil || !l.Thousand:
+		return nil
+	case !l.Whole:
+		return l.askDecimal(l.firstFraction())
+	case doubt != "":
+		return l.askDecimal(&table.Error{File: l.Table.Name(), Column: l.Scan.Column + 1, ColumnName: l.Name()}, doubt)
+	}
+	return nil
+}
+
+// noteNotation says how the numbers of the column are written, if not plainly.
+func (l *learner) noteNotation() {
+	if n := l.column.Notation; n != nil {
+		l.notef("notation", "is read as numbers: %v", n)
+	}
+}
+
+// learnOutcome is the outcome, as a column of numbers.
+func (l *learner) learnOutcome() error {
+	if at := l.infinite(); at != nil {
+		return at
+	}
+	if len(l.Words) > 0 {
+		is, err := l.readNotation()
+		if at := l.differentUnits(); err == nil && !is && at != nil {
+			err = at
+		}
+		if err == nil && !is {
+			err = l.Scan.At(l.Words[0]).Say("name the column of the outcome",
+				"%d of %d cells of the outcome are no numbers: %s", l.Texts, l.Present(), l.Spellings(l.Words)).By(table.Way{Option: table.WayTarget})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	l.noteNotation()
+	return l.checkDecimal()
 }
 
 // firstFraction is the first cell that is no integer.
@@ -362,23 +426,13 @@ func (l *learner) learnConstant() error {
 	return l.drop("constant: every value is " + table.Quote(l.Cells.Text(l.Table.At(0, l.Scan.Column))))
 }
 
-// distinctIntegers reports whether values are whole and all different.
-func (l *learner) distinctIntegers(values []float64) bool {
-	if !l.Whole {
-		return false
-	}
-	seen := make(map[float64]bool, len(values))
-	for _, x := range values {
-		if x != math.Trunc(x) || seen[x] {
-			return false
-		}
-		seen[x] = true
-	}
-	return true
+// integers tells whether all numbers are whole.
+func (l *learner) integers() bool {
+	return l.Whole && !slices.ContainsFunc(l.all(), func(x float64) bool { return x != math.Trunc(x) })
 }
 
-// namedLikeIdentifier recognises id, row_id, PatientID, index, case no. and their like.
-func namedLikeIdentifier(name string) bool {
+// NamedLikeIdentifier recognises id, row_id, PatientID, index, case no. and their like.
+func NamedLikeIdentifier(name string) bool {
 	if NamedLikeKey(name) {
 		return true
 	}
@@ -419,6 +473,11 @@ func NamedLikeKey(name string) bool {
 		}
 	}
 	return false
+}
+
+// NearlyUnique tells whether so many cells of a column differ that it is perhaps an identifier.
+func NearlyUnique(s *table.Scan) bool {
+	return float64(s.Different()) >= identifierShare*float64(s.Present())
 }
 
 // nameWords are the words of a name.

@@ -218,7 +218,7 @@ func (r *Row) conditionLabel(m *table.Markers) (y int, ok bool, err error) {
 }
 
 // learnNumber reads an outcome that is a number, and the weights of rows.
-func (l *Learned) learnNumber(t *table.Table, o *Options, roles *roles) (err error) {
+func (l *Learned) learnNumber(t *table.Table, o *Options, roles *roles, m *table.Markers) (err error) {
 	refuse := func(msg, fix string) error { return &table.Error{File: t.Name(), Msg: msg, Fix: fix} }
 	switch {
 	case roles.condition != nil:
@@ -228,10 +228,17 @@ func (l *Learned) learnNumber(t *table.Table, o *Options, roles *roles) (err err
 	case o.Prevalence > 0 || o.Population != nil:
 		return refuse("a prevalence is the share of one of two outcomes, and the outcome is a number", "leave it out")
 	}
-	l.Recipe.Target = Target{Column: t.ColumnName(roles.target), Number: true}
-	if l.Values, err = l.Recipe.Numbers(t); err != nil {
-		return (&answers{table: t, column: roles.target, markers: l.Recipe.Missing}).orUnknown(err)
+	name := t.ColumnName(roles.target)
+	l.Recipe.Target = Target{Column: name, Number: true}
+	of := learner{estimator: estimator{Scan: table.NewScan(t, roles.target, m.OfColumn(name, l.Recipe.Missing))}, options: o, column: Column{Name: name, Kind: Outcome}}
+	if of.Missing > 0 {
+		return (&answers{table: t, column: roles.target}).refuse(missingIn(of.Scan))
 	}
+	if err := of.learnOutcome(); err != nil {
+		return err
+	}
+	roles.notation, l.Values, l.Scans[roles.target] = of.column.Notation, of.all(), of.Scan
+	l.Notes = append(l.Notes, of.notes...)
 	if roles.weights < 0 {
 		return nil
 	}
@@ -241,31 +248,70 @@ func (l *Learned) learnNumber(t *table.Table, o *Options, roles *roles) (err err
 
 // Numbers are the outcomes of the rows of a table, where those are numbers.
 func (r *Recipe) Numbers(t *table.Table) ([]float64, error) {
-	values, err := t.Floats(r.Target.Column, r.Missing...)
-	if at, ok := err.(*table.Error); ok && errors.Is(err, expr.ErrMissing) {
-		at.Msg, at.Fix = "the outcome is missing", "fill it in, or leave the rows without an outcome out"
-		return nil, at
-	}
+	values, err := r.KnownNumbers(t)
 	if err != nil {
-		return nil, fmt.Errorf("the outcome: %w", err)
+		return nil, err
+	}
+	if i := slices.IndexFunc(values, math.IsNaN); i >= 0 {
+		j, _ := t.Column(r.Target.Column) // which it has
+		at := t.CellPlace(i, j)
+		at.Msg, at.Fix, at.Err = "the outcome is missing", "fill it in, or leave the rows without an outcome out", expr.ErrMissing
+		return nil, at
 	}
 	return values, nil
 }
 
+// KnownNumbers are the outcomes of the rows of a table, where those are numbers; NaN where a cell is missing.
+func (r *Recipe) KnownNumbers(t *table.Table) ([]float64, error) {
+	j, err := t.ReadColumn(r.Target.Column)
+	if err != nil {
+		return nil, err
+	}
+	c := &r.Columns[r.only(Outcome)]
+	f := newField(c, false, table.NewMarkers(r.Missing).OfColumn(c.Name, r.Missing))
+	var first *table.Error // of the cells that are no numbers
+	cells := 0
+	values := make([]float64, t.Len())
+	for i := range values {
+		switch v := f.cell(t, i, j); v.state {
+		case gap:
+			values[i] = math.NaN()
+		case faulty:
+			if cells++; first == nil {
+				first = t.CellPlace(i, j)
+				first.Msg, first.Fix = "the outcome "+v.problem, "correct the cell, or fit again with such cells in training"
+				first.OtherMark(t.Cells(j).Text(t.At(i, j)), t.Decimal())
+			}
+		default:
+			values[i] = v.x
+		}
+	}
+	switch {
+	case first == nil:
+		return values, nil
+	case cells > 1:
+		first.Msg += fmt.Sprintf(" (%d such cells)", cells)
+	}
+	return nil, first
+}
+
 // OutcomeNumber is the outcome of the row, if it is a number; ok is false where the file has none or the
 // cell is missing.
-func (r *Row) OutcomeNumber() (y float64, ok bool) {
+func (r *Row) OutcomeNumber() (y float64, ok bool, err error) {
 	if r.bound.target < 0 {
-		return 0, false
+		return 0, false, nil
 	}
-	y, err := r.Value(r.bound.recipe.Target.Column)
-	return y, err == nil
+	if y, err = r.value(r.bound.target); err == expr.ErrMissing {
+		return 0, false, nil
+	}
+	return y, err == nil, err
 }
 
 // LooksLikeNumber tells whether the outcome that options name is a number to predict rather than one of
-// several categories, and how many different values it takes: all are numbers, more than there can be
-// categories, or more than ten and not all whole.
+// several categories, and how many different values it takes: all are numbers, more than ten and not all whole, or
+// most are, and they are more than there can be categories.
 func LooksLikeNumber(t *table.Table, o Options) (values int, is bool) {
+	o.Number = true
 	roles, named, err := o.assign(t)
 	if err != nil || roles.condition != nil || o.Positive != "" {
 		return 0, false
@@ -275,16 +321,24 @@ func LooksLikeNumber(t *table.Table, o Options) (values int, is bool) {
 	if s.Missing > 0 {
 		return 0, false
 	}
-	fractions := 0
+	n, _ := s.Notation()
+	fractions, cells := 0, 0
 	count := s.Categories()
-	for text := range count {
+	for text, times := range count {
 		x, ok := table.Number(text)
-		if !ok {
-			return 0, false
+		if !ok && n != nil {
+			x, ok = n.Parse(table.BytesOf(text))
 		}
+		if !ok {
+			continue
+		}
+		cells += times
 		if x != math.Trunc(x) {
 			fractions++
 		}
+	}
+	if 2*cells <= s.Present() || cells < s.Present() && len(count) <= MostOutcomes {
+		return 0, false
 	}
 	return len(count), len(count) > MostOutcomes || fractions > 0 && len(count) > 10
 }

@@ -122,3 +122,64 @@ func TestRolesOfColumns(t *testing.T) {
 		}
 	}
 }
+
+// An outcome that is a number keeps how its numbers are written, as a feature does: later rows are read by it, and
+// what is no such number is said, with how many there are.
+func TestNumberOutcomeKeepsItsNotation(t *testing.T) {
+	for _, c := range []struct{ cell, notation, other, problem string }{
+		{`"$%d,250"`, `thousands by ",", in $`, "€1", `"€1" is not a finite number in $ (2 such cells)`},
+		{"%d kg", "in kg", "5 g", `"5 g" is not a finite number in kg (2 such cells)`},
+		{"%d", "", "$1", `"$1" is not a finite number (2 such cells)`},
+	} {
+		head := "a,b,price\n"
+		text := manyRows(30, "a,b", amount, amount)[len("a,b,y\n"):]
+		text = strings.NewReplacer(",0\n", ","+fmt.Sprintf(c.cell, 3)+"\n", ",1\n", ","+fmt.Sprintf(c.cell, 71)+"\n").Replace(text)
+		data := mustRead(t, head+text, table.HeaderYes)
+		l, err := Learn(data, Options{Target: "price", Number: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(l.Notes.Texts(), "\n")
+		if want := `column "price" is read as numbers: ` + c.notation; strings.Contains(notes, want) != (c.notation != "") {
+			t.Errorf("%s: notes %q", c.cell, notes)
+		}
+		if again, err := l.Recipe.Numbers(data); err != nil || !cmp.Equal(again, l.Values) {
+			t.Errorf("%s: read again as %v, %v", c.cell, again, err)
+		}
+		_, err = l.Recipe.Numbers(mustRead(t, head+"1.5,2.5,7\n1.5,2.5,"+c.other+"\n1.5,2.5,"+c.other+"\n", table.HeaderYes))
+		checkError(t, err, []string{"line 3, column 3", c.problem})
+		rows, err := NewReader(context.Background(), strings.NewReader(head+text+"1,1,?\n1,1,"+c.other+"\n"), "new.csv", l.Recipe, table.Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, err := rows.ReadBlock(40)
+		if err != nil || len(block.Rows) != 32 {
+			t.Fatal(err)
+		}
+		for i := range l.Values {
+			if y, known, err := block.Rows[i].OutcomeNumber(); !known || err != nil || y != l.Values[i] {
+				t.Fatalf("%s: row %d is %v, %t, %v", c.cell, i, y, known, err)
+			}
+		}
+		if _, known, err := block.Rows[30].OutcomeNumber(); known || err != nil {
+			t.Errorf("%s: a missing outcome is %t, %v", c.cell, known, err)
+		}
+		_, _, err = block.Rows[31].OutcomeNumber()
+		checkError(t, err, []string{"line 33, column 3", "is not a finite number"})
+	}
+}
+
+// Most of an outcome being numbers is enough to take it for one, so that the rest is said and not made categories.
+func TestOutcomeLooksLikeNumber(t *testing.T) {
+	for cell, want := range map[string]bool{"%d": true, "$%d": true, "%d EUR": true, "c%d": false} {
+		text := "a,y\n"
+		for i := range 40 {
+			text += fmt.Sprintf("%d.5,"+cell+"\n", i, 3*i)
+		}
+		for _, odd := range []string{"", "1,closed\n"} {
+			if _, is := LooksLikeNumber(mustRead(t, text+odd, table.HeaderYes), Options{}); is != want {
+				t.Errorf("%q with %q: %t", cell, odd, is)
+			}
+		}
+	}
+}

@@ -22,8 +22,9 @@ type roles struct {
 	parts       []int           // and the columns it is made of
 	categorical map[int]bool
 	ordered     map[int]*OrderedSet
-	dropped     map[int]string // with the reason
-	costs       map[int]bool   // that costs are made of
+	dropped     map[int]string  // with the reason
+	costs       map[int]bool    // that costs are made of
+	notation    *table.Notation // of an outcome that is a number, nil if it is plain
 }
 
 // costReason is why a column that costs are made of makes no feature: it says what is at stake, which
@@ -85,6 +86,9 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 	}
 	if err := r.check(t); err != nil {
 		return nil, err
+	}
+	if o.Number && bent[r.target] == AutoBend { // which says that all of its numbers are some
+		delete(bent, r.target)
 	}
 	return r, r.checkBent(t, bent)
 }
@@ -231,7 +235,7 @@ func (r *roles) settled(t *table.Table, j int) (Column, bool) {
 	c := Column{Name: t.ColumnName(j)}
 	switch reason, drop := r.dropped[j]; {
 	case j == r.target:
-		c.Kind = Outcome
+		c.Kind, c.Notation = Outcome, r.notation
 	case j == r.weights:
 		c.Kind = Weights
 	case j == r.id:

@@ -148,7 +148,7 @@ func (c *Column) inconsistency(impute, standardize bool) string {
 		return fmt.Sprintf("values from %v to %v", c.Low, c.High)
 	case c.Kind != Categorical && c.Kind != Ordered && c.Categories != nil, c.Kind != Categorical && c.FillCategory != "":
 		return "categories for a column that has none"
-	case (c.Dates != nil) != (c.Kind == Date), c.Notation != nil && c.Kind != Numeric && c.Kind != Dropped:
+	case (c.Dates != nil) != (c.Kind == Date), c.Notation != nil && c.Kind != Numeric && c.Kind != Dropped && c.Kind != Outcome:
 		return "a notation that does not belong to the column"
 	case (c.Reason != "") != (c.Kind == Dropped):
 		return "a reason belongs to dropped columns, and every one of them has one"

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,8 +34,8 @@ type Decide struct {
 // NewDecide is a request with every option at its default.
 func NewDecide() *Decide {
 	d := new(Decide)
-	d.Options = append(append(append(append(d.Costs.Options(), d.Cases.options("decisions", "saving")...), d.Asked()...), d.Capacity.Periods()...),
-		&Option{Name: "only", Group: Basics, CommandOf: true, Help: "output only rows with this action, such as refuse; the summary is of all rows", Value: text{&d.Only, "ACTION"}},
+	d.Options = append(append(append(append(d.Costs.Options(), d.Cases.options("decisions", "saving (of numbers: cost)")...), d.Asked()...), d.Capacity.Periods()...),
+		&Option{Name: "only", Group: Basics, CommandOf: true, Help: "output only rows with this action, such as refuse (of numbers: where actions have names); the summary is of all rows", Value: text{&d.Only, "ACTION"}},
 		&Option{Name: "probability", Group: Basics, CommandOf: true, Help: "column of probabilities to use instead of a model; with more than two outcomes, the prefix NAME of columns NAME_OUTCOME", Value: text{&d.Probability, "COLUMN"}},
 	)
 	return d
@@ -62,11 +63,7 @@ func (d *Decide) Complete() error {
 	if err := d.CheckCapacity(); err != nil {
 		return err
 	}
-	by := "saving"
-	if len(d.Limits) > 0 {
-		by = "" // listed has an order of its own
-	}
-	return d.Cases.complete(by)
+	return d.Cases.complete("")
 }
 
 // CheckCapacity refuses a capacity with what explains cases one by one.
@@ -126,17 +123,26 @@ func (d *Decide) under(spec *decision.Spec) (*Deciding, error) {
 	if err != nil {
 		return nil, err
 	}
-	only := -1
-	if d.Only != "" {
-		if only, err = actionOf(spec, "only", d.Only); err != nil {
-			return nil, err
-		}
+	only, err := d.onlyOf(spec.Actions())
+	if err != nil {
+		return nil, err
+	}
+	if d.Top > 0 && len(d.Limits) == 0 { // listed has an order of its own
+		d.Sort = cmp.Or(d.Sort, "saving")
 	}
 	limits, err := d.Within(spec)
 	if d.Baseline == "" && limits != nil { // so that rows that get some of a capacity are in the order of what it saves in them
 		baseline = limits.Idle()
 	}
 	return &Deciding{request: d, spec: spec, baseline: baseline, only: only, limits: limits, Decided: Decided{ByAction: make([]int, len(spec.Actions())), Constant: make([]float64, len(spec.Actions()))}}, err
+}
+
+// onlyOf is the one of the actions whose cases are handed over, −1 for all.
+func (d *Decide) onlyOf(actions []string) (int, error) {
+	if d.Only == "" {
+		return -1, nil
+	}
+	return actionOf(actions, "only", d.Only)
 }
 
 // Counted and Count implement Parted.
@@ -208,7 +214,7 @@ func (a *Deciding) emit(ctx context.Context, some []lossep.DecidedRow, id identi
 		d := &some[k]
 		c := Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}
 		a.tally(d, &c)
-		if err := emit(d.Row.Pointed, &c); err != nil {
+		if err := emit(d.Row.Cells, &c); err != nil {
 			return err
 		}
 	}

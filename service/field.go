@@ -243,13 +243,13 @@ func Baseline(s *decision.Spec, name string) (int, error) {
 	if name == "" {
 		return 0, nil
 	}
-	return actionOf(s, "baseline", name)
+	return actionOf(s.Actions(), "baseline", name)
 }
 
 // actionOf is the action that an option names.
-func actionOf(s *decision.Spec, option, name string) (int, error) {
-	if a := slices.Index(s.Actions(), name); a >= 0 {
+func actionOf(actions []string, option, name string) (int, error) {
+	if a := slices.Index(actions, name); a >= 0 {
 		return a, nil
 	}
-	return 0, optionError(option, "unknown action %q; %s", name, table.Instead(name, s.Actions()))
+	return 0, optionError(option, "unknown action %q; %s", name, table.Instead(name, actions))
 }

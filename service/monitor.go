@@ -3,7 +3,6 @@ package service
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/monitor"
 	"github.com/lossep/lossep/numbers"
@@ -332,22 +330,14 @@ func (m CategoryModel) outcomes(t *table.Table) ([]float64, error) {
 // outcomes implements Loaded.
 func (m NumberModel) outcomes(t *table.Table) ([]float64, error) {
 	r := m.Recipe()
-	j, err := t.Column(r.Target.Column)
-	if err != nil {
-		return nil, err
+	all, err := r.KnownNumbers(t)
+	if err != nil || !m.Counts() {
+		return all, err
 	}
-	all, value := make([]float64, t.Len()), t.Values(r.Missing...)
-	for i := range all {
-		y, err := value(i, r.Target.Column)
-		if errors.Is(err, expr.ErrMissing) {
-			y, err = math.NaN(), nil
-		} else if err == nil && m.Counts() {
-			if err = m.CheckOutcome(y); err != nil {
-				err = t.CellPlace(i, j).Say("correct it", "%v", err)
-			}
-		}
-		if all[i] = y; err != nil {
-			return nil, err
+	for i, y := range all {
+		if err := m.CheckOutcome(y); err != nil && !math.IsNaN(y) {
+			j, _ := t.Column(r.Target.Column) // which it has
+			return nil, t.CellPlace(i, j).Say("correct it", "%v", err)
 		}
 	}
 	return all, nil

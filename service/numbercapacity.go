@@ -130,7 +130,7 @@ func (d *decidingNumbers) allocated(ctx context.Context, rd *recipe.Reader, seve
 		if period.column >= 0 {
 			periods, places = append(periods, period.of(row.Row)), append(places, row.Place())
 		}
-		if y, ok := row.OutcomeNumber(); ok {
+		if y, ok := d.outcomeOf(row); ok {
 			outcomes = append(outcomes, func() { d.realise(c, y) })
 		}
 		return nil

@@ -1,8 +1,10 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -76,21 +78,25 @@ type decidingNumbers struct {
 	answer
 	NumberDecider
 	request  *Decide
+	only     int // the action whose cases are handed over, −1 for all
 	realised float64
 	labelled int
 	trained  *lossep.Trained
-	seen     int // rows with a known outcome that the model was fitted to
+	seen     int    // rows with a known outcome that the model was fitted to
+	unread   int    // rows whose outcome is no number
+	first    string // of them, and why
 }
 
 // numberCounts are what decidingNumbers counts.
 type numberCounts struct {
-	Rows, Decided, AtEdge, Labelled, Seen int
-	Expected, Realised                    float64
+	Rows, Decided, AtEdge, Labelled, Seen, Unread int
+	Expected, Realised                            float64
+	First                                         string
 }
 
 // Counted and Count implement Parted.
 func (d *decidingNumbers) Counted() any {
-	return numberCounts{d.rows, d.Decided, d.AtEdge, d.labelled, d.seen, d.Expected, d.realised}
+	return numberCounts{d.rows, d.Decided, d.AtEdge, d.labelled, d.seen, d.unread, d.Expected, d.realised, d.first}
 }
 
 func (d *decidingNumbers) Count(others []byte) error {
@@ -98,6 +104,7 @@ func (d *decidingNumbers) Count(others []byte) error {
 	err := json.Unmarshal(others, &o)
 	d.rows, d.Decided, d.AtEdge, d.labelled, d.seen = d.rows+o.Rows, d.Decided+o.Decided, d.AtEdge+o.AtEdge, d.labelled+o.Labelled, d.seen+o.Seen
 	d.Expected, d.realised = d.Expected+o.Expected, d.realised+o.Realised
+	d.unread, d.first = d.unread+o.Unread, cmp.Or(d.first, o.First)
 	return err
 }
 
@@ -114,7 +121,13 @@ func (d *decidingNumbers) Columns() []string {
 	return slices.DeleteFunc(columns, func(name string) bool { return name == d.model.Recipe().Target.Column })
 }
 
-func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
+func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bool, to Emit) error {
+	emit := func(cells func() []string, c *Case) error {
+		if d.only >= 0 && int(c.Number.Choice.Action) != d.only {
+			return nil
+		}
+		return to(cells, c)
+	}
 	if d.Limits != nil {
 		return d.allocated(ctx, rd, several, emit)
 	}
@@ -122,7 +135,7 @@ func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several b
 		if err := d.decide(row, c); err != nil {
 			return err
 		}
-		if y, ok := row.OutcomeNumber(); ok {
+		if y, ok := d.outcomeOf(row); ok {
 			d.realise(c, y)
 		}
 		return nil
@@ -135,10 +148,21 @@ func (d *decidingNumbers) decide(row numbers.Row, c *NumberCase) error {
 	if err != nil {
 		return err
 	}
-	if _, known := row.OutcomeNumber(); known && d.trained.Has(row.X) {
+	return d.Decide(stake, c, row.Located)
+}
+
+// outcomeOf is the outcome of a row, if it is known, and counts what it is like.
+func (d *decidingNumbers) outcomeOf(row numbers.Row) (y float64, known bool) {
+	y, known, err := row.OutcomeNumber()
+	if at := new(table.Error); errors.As(err, &at) {
+		if d.unread++; d.first == "" {
+			d.first = lineID(at, false) + ": " + at.Msg
+		}
+	}
+	if known && d.trained.Has(row.X) {
 		d.seen++
 	}
-	return d.Decide(stake, c, row.Located)
+	return y, known
 }
 
 // realise counts what the action really cost.
@@ -157,6 +181,9 @@ func (d *decidingNumbers) Lines(Naming) []string {
 		if d.trained.Optimistic(d.seen, d.labelled) {
 			lines = append(lines, inSample(d.seen))
 		}
+	}
+	if d.unread > 0 {
+		lines = append(lines, fmt.Sprintf("outcomes that cannot be read: %s, the first in line %s", table.Plural(d.unread, "row"), d.first))
 	}
 	if note := d.EdgeNote(); note != "" {
 		lines = append(lines, note)

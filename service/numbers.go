@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -257,15 +258,27 @@ func (m NumberModel) Predicting(p *Predict) (Answer, error) {
 
 // Deciding implements Loaded.
 func (m NumberModel) Deciding(ctx context.Context, d *Decide, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error) {
-	if err := d.Options.refuse(forCategories, "second-opinion", "why", "why-without", "calibrate", "baseline", "only", "probability", "top", "cost-matrix"); err != nil {
+	if err := d.Options.refuse(forCategories, "second-opinion", "why", "why-without", "calibrate", "baseline", "probability", "cost-matrix"); err != nil {
 		return nil, err
 	}
 	costs, err := m.costs(ctx, &d.Costs, read)
 	if err != nil {
 		return nil, err
 	}
+	only := -1
+	if names := costs.Actions().Choices; names != nil {
+		only, err = d.onlyOf(names)
+	} else if d.Only != "" {
+		err = optionError("only", "the actions are numbers and have no names; leave it out")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.Top > 0 {
+		d.Sort = cmp.Or(d.Sort, "cost")
+	}
 	limits, err := d.WithinNumbers(costs)
-	return &decidingNumbers{answer: answer{cases: &d.Cases, model: m.Model}, NumberDecider: NumberDecider{Model: m.Model, Costs: costs, Limits: limits}, request: d, trained: lossep.NewTrained(m.Model.TrainingRows(), m.Recipe())}, err
+	return &decidingNumbers{answer: answer{cases: &d.Cases, model: m.Model}, NumberDecider: NumberDecider{Model: m.Model, Costs: costs, Limits: limits}, request: d, only: only, trained: lossep.NewTrained(m.Model.TrainingRows(), m.Recipe())}, err
 }
 
 // forCategories is why options are refused.
@@ -324,7 +337,7 @@ func (a *answer) each(ctx context.Context, rd *recipe.Reader, several bool, emit
 		if err := more(row, c); err != nil {
 			return err
 		}
-		return emit(row.Pointed, &Case{ID: id.of(row.Row), Number: c, Unusual: row.Unusual()})
+		return emit(row.Cells, &Case{ID: id.of(row.Row), Number: c, Unusual: row.Unusual()})
 	})
 }
 

@@ -361,11 +361,11 @@ func (r *rows) checkText(line int) error {
 		switch cell := r.cell(j); {
 		case !utf8.Valid(cell):
 			at.Msg, at.Fix = "the text is not valid UTF-8", "save the file as UTF-8 text, or say what it is"
-			at.Ways = []Way{{WayEncoding, string(Latin1), "bytes as spreadsheets in western Europe write them"}}
+			at.Ways = []Way{{Option: WayEncoding, Value: string(Latin1), Meaning: "bytes as spreadsheets in western Europe write them"}}
 			return at
 		case bytes.IndexByte(cell, 0) >= 0:
 			at.Msg, at.Fix = "NUL byte in the text", "save the file as UTF-8 text, or say what it is"
-			at.Ways = []Way{{WayEncoding, string(UTF16), "two bytes for every character"}}
+			at.Ways = []Way{{Option: WayEncoding, Value: string(UTF16), Meaning: "two bytes for every character"}}
 			return at
 		}
 	}

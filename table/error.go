@@ -34,6 +34,7 @@ type Way struct {
 	Option  Option
 	Value   string // to be given to the option
 	Meaning string // what giving it says about the table
+	With    Option // that it needs besides, if there is one
 }
 
 // Option names a field of Options, Format or Limits.
@@ -118,6 +119,9 @@ func (e *Error) Text(render func(Way) string) string {
 			text += ", "
 		}
 		text += render(w)
+		if w.With != "" {
+			text += " with " + render(Way{Option: w.With})
+		}
 		if w.Meaning != "" {
 			text += " (" + w.Meaning + ")"
 		}

@@ -262,7 +262,7 @@ func (t *Table) Values(missing ...string) func(row int, column string) (float64,
 
 // numbers reads a column as numbers.
 func (t *Table) numbers(ref string, missing []string) (*NumberReader, error) {
-	j, err := t.findRead(ref)
+	j, err := t.ReadColumn(ref)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (b *builder) begin(header Header) error {
 			return (&Error{File: t.file, Line: p.lines[k]}).Say(
 				"leave out what is above it, or say what the first line is",
 				"this line looks like the header: no cell is empty here, and some are in line %d", line).
-				By(skipAbove(p.lines[k]), Way{WayHeader, string(HeaderYes), "the header"}, Way{WayHeader, string(HeaderNo), "a row"})
+				By(skipAbove(p.lines[k]), Way{Option: WayHeader, Value: string(HeaderYes), Meaning: "the header"}, Way{Option: WayHeader, Value: string(HeaderNo), Meaning: "a row"})
 		}
 	}
 	t.columns = GeneratedNames(len(first))

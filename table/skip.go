@@ -178,5 +178,5 @@ func skipAbove(line int) Way {
 	if line > 2 {
 		value = fmt.Sprintf("1-%d", line-1)
 	}
-	return Way{WaySkip, value, "a title, or comments"}
+	return Way{Option: WaySkip, Value: value, Meaning: "a title, or comments"}
 }

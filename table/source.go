@@ -476,8 +476,8 @@ func (t *Table) inColumn(err error, j int) error {
 	return err
 }
 
-// findRead finds a column as Column does, and refuses one that was left out.
-func (t *Table) findRead(ref string) (int, error) {
+// ReadColumn finds a column as Column does, and refuses one that was left out.
+func (t *Table) ReadColumn(ref string) (int, error) {
 	j, err := t.Column(ref)
 	if err == nil && t.cells[j].unread {
 		err = unreadColumn(&Error{File: t.file, Column: j + 1, ColumnName: t.columns[j]})

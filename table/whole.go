@@ -8,7 +8,7 @@ import (
 // Texts returns a column, found as by Column, as text: groups that cases belong to, for
 // example. Numbers are spelled the shortest way, so that 7 and 007 are the same.
 func (t *Table) Texts(ref string) ([]string, error) {
-	j, err := t.findRead(ref)
+	j, err := t.ReadColumn(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -21,7 +21,7 @@ func (t *Table) Texts(ref string) ([]string, error) {
 
 // Spelled returns a column, found as by Column, as Row has its cells, and its name.
 func (t *Table) Spelled(ref string) (name string, cells []string, err error) {
-	j, err := t.findRead(ref)
+	j, err := t.ReadColumn(ref)
 	if err != nil {
 		return "", nil, err
 	}
@@ -58,7 +58,7 @@ func (t *Table) Groups(ref string, missing ...string) ([]string, error) {
 // as seconds, and numbers as they are. Where the order of day and month is not known it
 // is asked for, unless it is given.
 func (t *Table) Times(ref string, order DateOrder) ([]float64, error) {
-	j, err := t.findRead(ref)
+	j, err := t.ReadColumn(ref)
 	if err != nil {
 		return nil, err
 	}

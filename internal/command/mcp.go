@@ -102,7 +102,7 @@ type tool struct {
 func (t *tools) list() []tool {
 	both, rows, few := []string{"model", "table"}, []string{"--format=jsonl"}, map[string]string{"top": "20"}
 	return []tool{
-		{"decide", "decide", "Choose the best action in the cases of a table: a JSON line for each, those with the largest saving first, and a summary.", both, service.NewDecide().Options, rows, few},
+		{"decide", "decide", "Choose the best action in the cases of a table: a JSON line for each, those with the largest saving (of numbers: cost) first, and a summary.", both, service.NewDecide().Options, rows, few},
 		{"explain", "decide", "Say which columns move each decision most, by how much, and the smallest change of one column that would flip it.", both, service.NewDecide().Options, rows, map[string]string{"top": "5", "why": "3"}},
 		{"value", "value", "Say what it would be worth to know more about cases before acting: their outcomes, columns that could be measured, or labels.", both, service.NewWorth().Options, rows, few},
 		{"monitor", "monitor", "Compare what decisions on new cases cost, window by window, with what the model led to expect; alarms are in the answer.", both, service.NewMonitor().Options, []string{"--format=json"}, nil},
@@ -191,14 +191,8 @@ func (t *tools) call(ctx context.Context, of tool, known map[string]any, argumen
 		return "", err
 	}
 	model, _ := given["model"].(string)
-	ofNumbers := numbers.Is(t.models[model], t.memory)
-	if ofNumbers {
-		if of.defaults["why"] != "" {
-			return "", usagef("%s: it is for models whose outcomes are categories, and that of %s is a number; ask decide", of.name, model)
-		}
-		if of.command == "decide" {
-			of.defaults = nil // all rows are answered
-		}
+	if of.defaults["why"] != "" && numbers.Is(t.models[model], t.memory) {
+		return "", usagef("%s: it is for models whose outcomes are categories, and that of %s is a number; ask decide", of.name, model)
 	}
 	args, err := t.arguments(of, known, given)
 	if err != nil {
@@ -219,8 +213,6 @@ func (t *tools) call(ctx context.Context, of tool, known map[string]any, argumen
 		notes = strings.TrimPrefix(notes[begin:], "lossep: ")
 	}
 	switch {
-	case out.over && ofNumbers:
-		return "", usagef("the answer has more than %d bytes; give the command a table with fewer rows", mostAnswered)
 	case out.over:
 		return "", usagef("the answer has more than %d bytes; ask for fewer rows by top, or for larger windows", mostAnswered)
 	case code == 2:

@@ -165,7 +165,7 @@ func TestToolsForNumbers(t *testing.T) {
 	}{
 		{"decide", `{"model":"m.lossep","table":"demand.csv"}`, `"cost_higher":`, false},
 		{"decide", `{"model":"m.lossep","table":"demand.csv","cost":"under=1,over=9"}`, "(costs under=1,over=9)", false},
-		{"decide", `{"model":"m.lossep","table":"demand.csv","top":3}`, "invalid request: top: it is for outcomes that are categories", true},
+		{"decide", `{"model":"m.lossep","table":"demand.csv","top":3}`, "decided 40 rows", false},
 		{"explain", `{"model":"m.lossep","table":"demand.csv"}`, "explain: it is for models whose outcomes are categories, and that of m.lossep is a number; ask decide", true},
 		{"audit", `{"table":"demand.csv","target":"sold","cost":"under=15,over=5","folds":2}`, "40 past cases of sold", false},
 		{"audit", `{"table":"demand.csv","target":"sold","cost":"under=15,over=5","by":"price"}`, "invalid request: by: it is for outcomes that are categories", true},
