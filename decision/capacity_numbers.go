@@ -54,7 +54,7 @@ func (n *NumberCase) Takes(action float64) []float64 {
 }
 
 // mostCandidates is the most actions of a case that are allocated.
-const mostCandidates = 2000
+const mostCandidates = mostTried
 
 const stepsFix = "give the actions steps or a list, such as action: {from: 0, to: 200, step: 5}"
 
@@ -94,6 +94,9 @@ func (c *Capacities) listed(cases []NumberCase) (*Allocation, []float64, error) 
 			return nil, nil, err
 		}
 		for _, a := range lists[n] {
+			if err := of.stopped(); err != nil {
+				return nil, nil, err
+			}
 			x := of.Expected(a, of.Of)
 			if !(x >= 0 && x <= LargestNumberCost) {
 				return nil, nil, specFault("write costs, which are numbers from 0 on", "action %v has the expected cost %v in a case", a, x)

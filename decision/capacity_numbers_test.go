@@ -39,8 +39,8 @@ func (b bell) Expect(g func(y float64) float64, _ ...float64) (sum float64) {
 	}
 	return sum / total
 }
-func (bell) Finite(func(y float64) float64) bool { return true }
-func (b bell) Whole() bool                       { return b.whole }
+func (bell) Finite(func(y float64) float64, ...float64) bool { return true }
+func (b bell) Whole() bool                                   { return b.whole }
 
 // orders are cases with means and spreads of all sizes.
 func orders(rng *rand.Rand, n int, whole bool, stake func(i int) Stake) (cases []NumberCase) {
@@ -126,7 +126,7 @@ func TestAllocateNumbersAgainstDynamicProgramming(t *testing.T) {
 		cases := orders(rng, 6, true, func(i int) Stake {
 			switch {
 			case i == 0:
-				return Stake{formula, Actions{List: []float64{0, 3, 7, 12}}}
+				return Stake{Loss: formula, Actions: Actions{List: []float64{0, 3, 7, 12}}}
 			default:
 				return Stake{Loss: Pinball{1 + 15*rng.Float64(), 1 + 5*rng.Float64()}}
 			}
@@ -210,12 +210,12 @@ func TestAllocateNumbersNamed(t *testing.T) {
 	}
 	squares := Stake{Loss: Formula{Of: func(a, y float64) float64 { return (a - y) * (a - y) }}}
 	var fault *SpecError
-	for what, of := range map[string]Stake{"squares": squares, "long": {Pinball{1, 1}, Actions{To: 1, Step: 1e-4}}} {
+	for what, of := range map[string]Stake{"squares": squares, "long": {Loss: Pinball{1, 1}, Actions: Actions{To: 1, Step: 1e-4}}} {
 		if _, _, err := one.AllocateNumbers([]NumberCase{{of, bell{mean: 5, sd: 1}, [][]float64{{1}}}}); !errors.As(err, &fault) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	far := Stake{Pinball{1, 1}, Actions{From: 4, To: 9}}
+	far := Stake{Loss: Pinball{1, 1}, Actions: Actions{From: 4, To: 9}}
 	var limit *LimitError
 	if _, _, err := one.AllocateNumbers([]NumberCase{{far, bell{mean: 5, sd: 1}, [][]float64{{1}}}}); !errors.As(err, &limit) || limit.Least != 4 {
 		t.Errorf("from 4: %v", err)

@@ -315,7 +315,7 @@ func (s *NumberCosts) Stake(value func(column string) (float64, error)) (Stake, 
 		if ratio := c.Under / c.Over; !(ratio <= mostUnequal && ratio >= 1/mostUnequal) {
 			return Stake{}, specFault("give costs that are closer to each other", "under=%v and over=%v differ by more than a factor of %g", c.Under, c.Over, float64(mostUnequal))
 		}
-		return Stake{c, s.actions}, nil
+		return Stake{Loss: c, Actions: s.actions}, nil
 	}
 	known := make(map[string]float64)
 	for _, name := range s.Columns() {
@@ -325,8 +325,8 @@ func (s *NumberCosts) Stake(value func(column string) (float64, error)) (Stake, 
 		}
 		known[name] = x
 	}
-	at := func(e expr.Expr, action, outcome float64) float64 {
-		c, err := e.Eval(func(name string) (float64, error) {
+	at := func(e expr.Expr, action, outcome float64) (float64, error) {
+		return e.Eval(func(name string) (float64, error) {
 			switch name {
 			case actionName:
 				return action, nil
@@ -335,18 +335,46 @@ func (s *NumberCosts) Stake(value func(column string) (float64, error)) (Stake, 
 			}
 			return known[name], nil
 		})
-		if err != nil { // a division by zero, or beyond the largest number
-			return math.Inf(1)
-		}
-		return c
 	}
-	f := Formula{Of: func(action, outcome float64) float64 { return at(s.of(action), action, outcome) }}
-	for k := range s.formulas {
-		for _, bend := range s.formulas[k].Bends() {
-			f.Bends = append(f.Bends, func(action, outcome float64) float64 { return at(bend, action, outcome) })
+	costs := func(e func(action float64) expr.Expr) func(action, outcome float64) float64 {
+		return func(action, outcome float64) float64 {
+			c, err := at(e(action), action, outcome)
+			if err != nil { // a division by zero, or beyond the largest number
+				return math.Inf(1)
+			}
+			return c
 		}
 	}
-	return Stake{f, s.actions}, nil
+	term := func(e expr.Expr, text string) Term {
+		names := e.Columns()
+		return Term{costs(func(float64) expr.Expr { return e }), slices.Contains(names, actionName), slices.Contains(names, outcomeName), text}
+	}
+	f := Formula{Of: costs(s.of)}
+	for _, formula := range s.formulas {
+		for _, bend := range formula.Bends() {
+			if t := term(bend, ""); t.Action || t.Outcome {
+				f.Bends = append(f.Bends, t)
+			}
+		}
+		for _, divisor := range formula.Divisors() {
+			if t := term(divisor, ""); !t.Action && !t.Outcome {
+				if x, err := at(divisor, 0, 0); err == nil && x == 0 {
+					return Stake{}, s.fault(nonzero(divisor.String()), "what the cost is divided by, %v, is 0 in this case", divisor)
+				}
+			}
+			for _, factor := range divisor.Factors() {
+				if t := term(factor, divisor.String()); t.Action || t.Outcome {
+					f.Divisors = append(f.Divisors, t)
+				}
+			}
+		}
+	}
+	return Stake{Loss: f, Actions: s.actions}, nil
+}
+
+// nonzero is how to keep a divisor from being zero.
+func nonzero(divisor string) string {
+	return fmt.Sprintf("keep it away from 0, as in max(%s, 0.1)", divisor)
 }
 
 // of is the formula of an action.
@@ -362,21 +390,15 @@ func (s *NumberCosts) Check(stake Stake, d Distribution, outcomes []float64) err
 	if s.formulas == nil {
 		return nil
 	}
-	tried := stake.Actions.all()
-	if tried == nil {
-		free := stake.Loss.Free(d)
-		if !s.actions.bounded() {
-			if way := falls(stake.Loss, d, free); way != 0 {
-				return s.fault("give the cost of actions on both sides, or a range: action: {from: 0, to: 200}", "the cost does not rise again as the action goes to %v: there is no best one", math.Inf(way))
-			}
-			tried = []float64{free}
-		} else {
-			tried = []float64{s.actions.From, min(max(free, s.actions.From), s.actions.To), s.actions.To}
+	tried := stake.Actions.Listed(50)
+	if stake.Actions.Len() == 0 {
+		best := stake.Best(d)
+		if way := falls(stake, d, best); way != 0 {
+			return s.fault("give the cost of actions on both sides, or a range: action: {from: 0, to: 200}", "the cost does not rise again as the action goes to %v: there is no best one", math.Inf(way))
 		}
+		tried = append(tried, best)
 	}
-	n := min(len(tried), 50)
-	for k := range n {
-		a := tried[k*(len(tried)-1)/max(n-1, 1)]
+	for _, a := range tried {
 		for _, y := range outcomes {
 			if c := stake.Cost(a, y); !(c >= 0 && c <= LargestNumberCost) {
 				return s.fault(fmt.Sprintf("write costs, which are from 0 to %g", LargestNumberCost), "the cost of %s under outcome %v is %v", s.actions.called(a), y, c)
@@ -386,8 +408,11 @@ func (s *NumberCosts) Check(stake Stake, d Distribution, outcomes []float64) err
 	return nil
 }
 
-// falls is the sign of the actions far from the best of all on whose side costs are no higher, or 0.
-func falls(l Loss, d Distribution, best float64) int {
+// falls is the sign of the actions far from the best of all on whose side costs are no higher, or 0, as within bounds.
+func falls(l Stake, d Distribution, best float64) int {
+	if l.bounded() {
+		return 0
+	}
 	if math.IsInf(best, 0) {
 		return int(math.Copysign(1, best))
 	}
@@ -403,6 +428,9 @@ func falls(l Loss, d Distribution, best float64) int {
 // CheckChoice refuses what is not made of numbers, or of costs below 0: the last thing that is done
 // before a choice is returned.
 func (s *NumberCosts) CheckChoice(c NumberChoice) error {
+	if c.Divisor != "" {
+		return s.fault(nonzero(c.Divisor), "the expected cost of %s, or of one beside it, is infinite: what it is divided by, %s, may be 0", s.actions.called(c.Action), c.Divisor)
+	}
 	for _, x := range []float64{c.Action, c.Lower, c.Higher} {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return s.fault("give the cost of actions on both sides, or a range: action: {from: 0, to: 200}", "there is no best action in this case: it would be %v", x)

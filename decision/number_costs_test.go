@@ -105,3 +105,27 @@ func TestWrongNumberCosts(t *testing.T) {
 		}
 	}
 }
+
+// Division by a column that is 0 in a case is refused with its name, and so is what columns make 0.
+func TestDivisionByZeroColumns(t *testing.T) {
+	for text, divisor := range map[string]string{
+		"cost: max(outcome - action, action - outcome) / size": "size", "cost: min(outcome / (size * 2), 9) + action": "size * 2", "costs:\n  a: 3\n  b: 1 + 5 / (price - 3)": "price - 3",
+	} {
+		s, err := decision.ParseNumberSpec("costs.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, wrong := range []bool{false, true} {
+			_, err := s.Stake(func(column string) (float64, error) {
+				if wrong {
+					return map[string]float64{"size": 0, "price": 3}[column], nil
+				}
+				return 1, nil
+			})
+			var fault *decision.SpecError
+			if wrong != errors.As(err, &fault) || wrong && !strings.Contains(err.Error(), "divided by, "+divisor+", is 0 in this case") {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+}

@@ -72,6 +72,12 @@ func (e Expr) Scale() (by float64, rest Expr) {
 // Bends are the differences of what min and max choose between: where one of them is zero, the slope of the value may jump.
 func (e Expr) Bends() []Expr { return e.root.bends(nil) }
 
+// Divisors are what is divided by: where one of them is zero, there is no value.
+func (e Expr) Divisors() []Expr { return e.root.divisors(nil) }
+
+// Factors are what the expression is a product of, or itself: it is zero where one of them is.
+func (e Expr) Factors() []Expr { return e.root.factors(nil) }
+
 // Constant tells whether the expression names no column, or is nothing.
 func (e Expr) Constant() bool { return e.root == nil || len(e.Columns()) == 0 }
 
@@ -191,6 +197,25 @@ func (n *node) bends(all []Expr) []Expr {
 		}
 	}
 	return all
+}
+
+func (n *node) divisors(all []Expr) []Expr {
+	for i, a := range n.args {
+		if all = a.divisors(all); n.op == over && i == 1 {
+			all = append(all, Expr{a})
+		}
+	}
+	return all
+}
+
+func (n *node) factors(all []Expr) []Expr {
+	switch n.op {
+	case times:
+		return n.args[1].factors(n.args[0].factors(all))
+	case over, negative:
+		return n.args[0].factors(all)
+	}
+	return append(all, Expr{n})
 }
 
 func (n *node) String() string {

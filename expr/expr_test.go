@@ -395,3 +395,27 @@ func ExampleParseCondition() {
 	fmt.Println(late.Holds(func(column string) (float64, error) { return row[column], nil }, nil))
 	// Output: true <nil>
 }
+
+// What is divided by is reported from the inside out, and what products are made of.
+func TestDivisors(t *testing.T) {
+	texts := func(all []expr.Expr) (texts []string) {
+		for _, e := range all {
+			texts = append(texts, e.String())
+		}
+		return texts
+	}
+	e, err := expr.Parse("min(1 / (x - 3), 5) + y / 2 / -(a * (b / c) * a)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	divisors := e.Divisors()
+	if got, want := texts(divisors), []string{"x - 3", "2", "c", "-(a * (b / c) * a)"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := texts(divisors[3].Factors()), []string{"a", "b", "a"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := texts(divisors[0].Factors()), []string{"x - 3"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

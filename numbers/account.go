@@ -20,8 +20,9 @@ type Account struct {
 	Cost, Inside float64
 }
 
-// NewAccount decides a case. An outcome that is not known is NaN.
-func NewAccount(s decision.Stake, d Distribution, outcome float64) Account {
+// NewAccount decides a case, unless the context ends. An outcome that is not known is NaN.
+func NewAccount(ctx context.Context, s decision.Stake, d Distribution, outcome float64) Account {
+	s.Stop = ctx.Err
 	a := Account{NumberChoice: s.Choose(d), Cost: math.NaN(), Inside: math.NaN()}
 	a.Variance = d.Expect(func(y float64) float64 {
 		off := s.Cost(a.Action, y) - a.Expected
@@ -60,7 +61,10 @@ func (m *Model) Accounts(ctx context.Context, t *table.Table, outcomes []float64
 		}
 		for k, d := range some {
 			i := from + k
-			a := NewAccount(stakes[i%len(stakes)], d, outcomes[i])
+			a := NewAccount(ctx, stakes[i%len(stakes)], d, outcomes[i])
+			if err := ctx.Err(); err != nil {
+				return nil, nil, err
+			}
 			if err := m.costs.CheckChoice(a.NumberChoice); err != nil {
 				return nil, nil, Located(t.Place(i), err)
 			}
@@ -93,9 +97,9 @@ func (m *Model) LeftOut(ctx context.Context) (*mat.Dense, []Account, error) {
 		if !ok {
 			return nil, nil, inputf("reference", "there is no posterior without some of the training rows; give cases that the model was not fitted to, with their outcomes")
 		}
-		all[i] = NewAccount(stakes[i%len(stakes)], d, m.values[i])
-		if i%blockRows == 0 && ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+		all[i] = NewAccount(ctx, stakes[i%len(stakes)], d, m.values[i])
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
 		}
 	}
 	return m.x, all, nil

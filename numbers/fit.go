@@ -393,7 +393,7 @@ func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
 	if err != nil {
 		return err
 	}
-	return p.leaveOneOut(m, left)
+	return p.leaveOneOut(ctx, m, left)
 }
 
 var _ gp.TunedTerms = (*terms)(nil)

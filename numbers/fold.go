@@ -61,7 +61,7 @@ func (a *Auditing) fold(ctx context.Context, index int) (*Fold, error) {
 		return nil, err
 	}
 	f.Model = AuditedModel{m.summary.Rows, m.shape.Transform.String() + ", with " + m.noise(), m.recipe.NameEntries(m.Kernel()), m.summary.LogEvidence, m.Warnings()}
-	if err := f.decide(p, test, stakes, all, y); err != nil {
+	if err := f.decide(ctx, p, test, stakes, all, y); err != nil {
 		return nil, err
 	}
 	if err := f.baselines(p, stakes, all, test, y); err != nil {
@@ -107,14 +107,19 @@ func (a *Auditing) fit(ctx context.Context, s compare.Split) (p *Problem, m *Mod
 }
 
 // decide scores the actions that the model chooses, and its predictions beside those of constant quantiles.
-func (f *Fold) decide(p *Problem, test *table.Table, stakes []decision.Stake, all []Distribution, y []float64) error {
+func (f *Fold) decide(ctx context.Context, p *Problem, test *table.Table, stakes []decision.Stake, all []Distribution, y []float64) error {
 	var constants [len(scoredLevels)]float64
 	unconditional := newSample(p.Values, p.Weights)
 	for k, level := range scoredLevels {
 		constants[k] = unconditional.Quantile(level)
 	}
 	for i, d := range all {
-		c := stakes[i%len(stakes)].Choose(d)
+		s := stakes[i%len(stakes)]
+		s.Stop = ctx.Err
+		c := s.Choose(d)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := p.Costs.CheckChoice(c); err != nil {
 			return Located(test.Place(i), err)
 		}

@@ -107,7 +107,7 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms, kept *lossep
 		return err
 	}
 	m.summary.Noise = modelfile.EffectsOf(m.uneven.spread, lossep.EntryNames(p.Recipe))
-	return p.leaveOneOut(m, [][]gauss.Scalar{left})
+	return p.leaveOneOut(ctx, m, [][]gauss.Scalar{left})
 }
 
 // fewLevels is the most values of a number that bins tell apart, whatever their number.
@@ -151,7 +151,7 @@ func leftOut(ctx context.Context, engine gp.Engine, q gauss.Gaussians, rule infe
 const leftOutRows = 5000
 
 // leaveOneOut predicts and decides training rows, given what each part knows of the latent value without each.
-func (p *Problem) leaveOneOut(m *Model, left [][]gauss.Scalar) error {
+func (p *Problem) leaveOneOut(ctx context.Context, m *Model, left [][]gauss.Scalar) error {
 	loo := new(LeaveOneOut)
 	constant := p.constant(1)
 	sum, squares, variance := 0.0, 0.0, 0.0
@@ -172,7 +172,10 @@ func (p *Problem) leaveOneOut(m *Model, left [][]gauss.Scalar) error {
 		sum += w
 		squares += w * w
 		s := p.Stake(i)
-		a := NewAccount(s, d, p.Values[i])
+		a := NewAccount(ctx, s, d, p.Values[i])
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := p.Costs.CheckChoice(a.NumberChoice); err != nil {
 			return Located(p.at(i), err)
 		}

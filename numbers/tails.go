@@ -15,7 +15,16 @@ import (
 const huge = decision.LargestNumberCost
 
 // Finite implements decision.Distribution.
-func (d normals) Finite(g func(y float64) float64) bool {
+func (d normals) Finite(g func(y float64) float64, poles ...float64) bool {
+	for _, y := range poles {
+		z, inside := d.transform.At(y), false
+		for _, p := range d.parts {
+			inside = inside || p.Weight > leastWeight && math.Abs(z-p.Mean) < reach*p.SD
+		}
+		if inside && pole(g, y, d.transform.Back(z+d.parts[0].SD)-y) {
+			return false
+		}
+	}
 	widest := d.parts[0]
 	for _, p := range d.parts {
 		if p.SD > widest.SD {
@@ -46,13 +55,18 @@ func (sample) Whole() bool { return false }
 
 // Finite implements decision.Distribution: the logarithm of the mean is normal, and counts are at least as
 // far out as their mean.
-func (c counts) Finite(g func(y float64) float64) bool {
+func (c counts) Finite(g func(y float64) float64, poles ...float64) bool {
+	for _, y := range poles {
+		if y = math.Round(y); y >= 0 && !(math.Abs(g(y)) < huge) && c.CDF(y) > c.CDF(y-1) {
+			return false
+		}
+	}
 	sd := math.Sqrt(c.v)
 	return sd == 0 || tailsFinite(g, func(z float64) float64 { return math.Exp(c.m + sd*z) })
 }
 
 // Finite implements decision.Distribution.
-func (sample) Finite(func(y float64) float64) bool { return true }
+func (sample) Finite(func(y float64) float64, ...float64) bool { return true }
 
 // tailsFinite tells whether g(y(z)) has an expectation under a standard normal z that can be computed: the
 // logarithm of g grows no faster than the square of z, and what is beyond reach has no part in it.
@@ -103,4 +117,16 @@ func growth(at func(z float64) float64) float64 {
 	}
 	first, second := math.Log(levels[1]/levels[0])/(z[1]-z[0]), math.Log(levels[2]/levels[1])/(z[2]-z[1])
 	return 1 + math.Log(second/first)/math.Log((z[2]+z[1])/(z[1]+z[0]))
+}
+
+// pole tells whether a function becomes so large beside a place that it has no integral there, as one over the distance has none: it grows a
+// thousand times as much from a millionth of a width to a billionth as from a thousandth to a millionth.
+func pole(g func(y float64) float64, at, width float64) bool {
+	for _, side := range []float64{-width, width} {
+		far, near, next := g(at+1e-3*side), g(at+1e-6*side), g(at+1e-9*side)
+		if grown := math.Abs(next - near); !(math.Abs(next) < huge) || grown > 300*math.Abs(near-far) && grown > 1e-9*math.Abs(near) {
+			return true
+		}
+	}
+	return false
 }

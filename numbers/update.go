@@ -170,7 +170,7 @@ func (m *Model) updateFull(ctx context.Context, p *Problem, c *lossep.Change[flo
 	if err != nil {
 		return nil, err
 	}
-	return next, p.leaveOneOut(next, left)
+	return next, p.leaveOneOut(ctx, next, left)
 }
 
 // updated notes what further rows made of the summary.

@@ -33,7 +33,7 @@ func (y known) Excess(a float64) float64 { return max(float64(y)-a, 0) }
 func (y known) Expect(g func(y float64) float64, _ ...float64) float64 { return g(float64(y)) }
 
 // Finite implements decision.Distribution.
-func (known) Finite(func(y float64) float64) bool { return true }
+func (known) Finite(func(y float64) float64, ...float64) bool { return true }
 
 // Whole implements decision.Distribution.
 func (known) Whole() bool { return false }
@@ -70,8 +70,8 @@ func (m blend) Expect(g func(y float64) float64, kinks ...float64) float64 {
 }
 
 // Finite implements decision.Distribution.
-func (m blend) Finite(g func(y float64) float64) bool {
-	return !slices.ContainsFunc(m.parts, func(d Distribution) bool { return !d.Finite(g) })
+func (m blend) Finite(g func(y float64) float64, poles ...float64) bool {
+	return !slices.ContainsFunc(m.parts, func(d Distribution) bool { return !d.Finite(g, poles...) })
 }
 
 // Whole implements decision.Distribution.

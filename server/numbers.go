@@ -252,13 +252,13 @@ func (s *Server) predictNumbers(ctx context.Context, x *exchange, m *served, b *
 
 // decideCases chooses actions for rows, in a place among long computations.
 func (s *Server) decideCases(ctx context.Context, x *exchange, d *service.NumberDecider, r *rows.Rows, cases []service.NumberCase) error {
-	return s.eachStake(ctx, x, d.Costs, r, len(cases), func(i int, stake decision.Stake, at func(error) error) error {
-		return d.Decide(stake, &cases[i], at)
+	return s.eachStake(ctx, x, d.Costs, r, len(cases), func(ctx context.Context, i int, stake decision.Stake, at func(error) error) error {
+		return d.Decide(ctx, stake, &cases[i], at)
 	})
 }
 
 // eachStake calls use with what is at stake in each of n rows, in a place among long computations.
-func (s *Server) eachStake(ctx context.Context, x *exchange, costs *decision.NumberCosts, r *rows.Rows, n int, use func(i int, stake decision.Stake, at func(error) error) error) error {
+func (s *Server) eachStake(ctx context.Context, x *exchange, costs *decision.NumberCosts, r *rows.Rows, n int, use func(ctx context.Context, i int, stake decision.Stake, at func(error) error) error) error {
 	ctx = s.long(ctx, x)
 	if err := s.computations.enter(ctx); err != nil {
 		return problem.Late(ctx, err)
@@ -277,7 +277,7 @@ func (s *Server) eachStake(ctx context.Context, x *exchange, costs *decision.Num
 		case err != nil && len(costs.Columns()) > 0:
 			return at(err)
 		case err == nil:
-			err = use(i, stake, at)
+			err = use(ctx, i, stake, at)
 		}
 		if ctx.Err() != nil {
 			return problem.Late(ctx, ctx.Err())
@@ -311,7 +311,9 @@ func (s *Server) decideNumbers(ctx context.Context, x *exchange, m *served, b *b
 		all[i] = &service.Case{Number: &cases[i]}
 	}
 	if d.Limits != nil {
-		if err := allocateNumbers(d, r, all); err != nil {
+		if err := allocateNumbers(d, r, all); ctx.Err() != nil {
+			return problem.Late(ctx, ctx.Err())
+		} else if err != nil {
 			return err
 		}
 	}

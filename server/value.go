@@ -179,7 +179,7 @@ func (s *Server) valueNumbers(ctx context.Context, x *exchange, m *served, b *bo
 			return err
 		}
 	}
-	err = s.eachStake(ctx, x, costs, r, len(cases), func(i int, stake decision.Stake, at func(error) error) (err error) {
+	err = s.eachStake(ctx, x, costs, r, len(cases), func(ctx context.Context, i int, stake decision.Stake, at func(error) error) (err error) {
 		stakes[i] = stake
 		if worth[i], err = v.Value(ctx, stake, r.Matrix(i, i+1).RawRowView(0), &cases[i], at); err != nil || i+1 < r.N {
 			return err

@@ -119,7 +119,7 @@ func (d *decidingNumbers) allocated(ctx context.Context, rd *recipe.Reader, seve
 		return nil
 	}
 	err := d.each(ctx, rd, several, hold, func(row numbers.Row, c *NumberCase) error {
-		if err := d.decide(row, c); err != nil {
+		if err := d.decide(ctx, row, c); err != nil {
 			return err
 		}
 		of, err := d.Limits.Efforts(row.Value)

@@ -26,15 +26,19 @@ type NumberDecider struct {
 	Expected float64 // sum of expected costs
 }
 
-// Decide chooses the action of a case by what is at stake in it. Costs are checked at the first; what is
+// Decide chooses the action of a case by what is at stake in it, unless the context ends. Costs are checked at the first; what is
 // wrong with a case alone is given its place.
-func (d *NumberDecider) Decide(stake decision.Stake, c *NumberCase, at func(error) error) error {
+func (d *NumberDecider) Decide(ctx context.Context, stake decision.Stake, c *NumberCase, at func(error) error) error {
+	stake.Stop = ctx.Err
 	if d.Decided == 0 {
 		if err := d.Model.Check(d.Costs, stake, c.Distribution); err != nil {
 			return err
 		}
 	}
 	c.Stake, c.Choice = stake, stake.Choose(c.Distribution)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if err := d.Costs.CheckChoice(c.Choice); err != nil {
 		return at(err)
 	}
@@ -132,7 +136,7 @@ func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several b
 		return d.allocated(ctx, rd, several, emit)
 	}
 	return d.each(ctx, rd, several, emit, func(row numbers.Row, c *NumberCase) error {
-		if err := d.decide(row, c); err != nil {
+		if err := d.decide(ctx, row, c); err != nil {
 			return err
 		}
 		if y, ok := d.outcomeOf(row); ok {
@@ -143,12 +147,12 @@ func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several b
 }
 
 // decide chooses the action of a row by what is at stake in it.
-func (d *decidingNumbers) decide(row numbers.Row, c *NumberCase) error {
+func (d *decidingNumbers) decide(ctx context.Context, row numbers.Row, c *NumberCase) error {
 	stake, err := row.Bind(d.Costs)
 	if err != nil {
 		return err
 	}
-	return d.Decide(stake, c, row.Located)
+	return d.Decide(ctx, stake, c, row.Located)
 }
 
 // outcomeOf is the outcome of a row, if it is known, and counts what it is like.

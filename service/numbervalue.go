@@ -45,9 +45,10 @@ func NewNumberValuer(m *numbers.Model, costs *decision.NumberCosts, ask lossep.A
 
 // Value decides a case as Decide does, and values what is asked about it.
 func (v *NumberValuer) Value(ctx context.Context, stake decision.Stake, x []float64, c *NumberCase, at func(error) error) (*lossep.Worth, error) {
-	if err := v.Decide(stake, c, at); err != nil {
+	if err := v.Decide(ctx, stake, c, at); err != nil {
 		return nil, err
 	}
+	stake = c.Stake // which stops with the context
 	worth := &lossep.Worth{Outcome: numbers.OutcomeWorth(stake, c.Distribution, c.Choice)}
 	v.Total += worth.Outcome
 	var err error

@@ -160,7 +160,7 @@ func (j *job) decideNumbers(ctx context.Context) (any, []Tensor, error) {
 		return nil, nil, err
 	}
 	decide := func(i int, _ []float64, c *service.Case) error {
-		return d.Decide(stakes[i%len(stakes)], c.Number, func(err error) error { return numbers.Located(j.rows.Place(i), err) })
+		return d.Decide(ctx, stakes[i%len(stakes)], c.Number, func(err error) error { return numbers.Located(j.rows.Place(i), err) })
 	}
 	var found predicted
 	var tensors []Tensor

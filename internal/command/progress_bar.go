@@ -69,8 +69,13 @@ func (r *rowCount) add(now time.Time) {
 	r.last = now
 }
 
-// longWait is from when on it is reported where nobody watches.
-const longWait = 10 * time.Second
+// Where nobody watches, a wait of at least longWait is reported once tellAfter has passed, and as many rows are done as tell how
+// long one takes: enoughRows, or a hundredth of all.
+const (
+	longWait   = 10 * time.Second
+	tellAfter  = 5 * time.Second
+	enoughRows = 100
+)
 
 // show tells how far it is. Rows are done many at a time: how long one takes is how long all took
 // until the last.
@@ -91,7 +96,7 @@ func (r *rowCount) show(now time.Time) {
 	switch {
 	case isTerminal(r.errs):
 		fmt.Fprint(raw(r.errs), "\r\x1b[K", line)
-	case !r.shown && left >= longWait:
+	case !r.shown && left >= longWait && now.Sub(r.since) >= tellAfter && (r.rows >= enoughRows || 100*r.rows >= r.total):
 		fmt.Fprintln(r.errs, line)
 	default:
 		return

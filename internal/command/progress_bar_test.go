@@ -100,3 +100,30 @@ func TestAboutRows(t *testing.T) {
 		}
 	}
 }
+
+// Where there is no terminal nothing is said in the first seconds, nor by a few rows of many.
+func TestRowCountWaits(t *testing.T) {
+	start := time.Now()
+	for _, c := range []struct {
+		rows, total int
+		after       time.Duration
+		want        string
+	}{
+		{5, 49426, time.Second, ""},
+		{5, 49426, time.Minute, ""},
+		{99, 49426, time.Minute, ""},
+		{200, 49426, 4 * time.Second, ""},
+		{200, 2000, 5 * time.Second, "200 of about 2000 rows, about 45s left\n"},
+		{5, 500, 6 * time.Second, "5 of about 500 rows, about 9m54s left\n"},
+	} {
+		var b strings.Builder
+		r := &rowCount{errs: &b, total: c.total, since: start}
+		for range c.rows {
+			r.add(start.Add(c.after))
+		}
+		r.show(start.Add(c.after))
+		if b.String() != c.want {
+			t.Errorf("%d of %d after %v: %q, want %q", c.rows, c.total, c.after, b.String(), c.want)
+		}
+	}
+}
