@@ -108,10 +108,6 @@ func NewChange[Y int | float64](old TrainingRows[Y], r *recipe.Recipe, before *U
 	return c, nil
 }
 
-// leastWeight is the weight below which a row that fades is taken away: a thousand million such rows
-// would count less than one.
-const leastWeight = 1e-9
-
 // drop takes away rows that count for nothing once they have faded.
 func (c *Change[Y]) drop() {
 	if c.Fade == 1 || c.Old.X == nil {
@@ -122,11 +118,11 @@ func (c *Change[Y]) drop() {
 		if c.Old.Weights != nil {
 			w *= c.Old.Weights[i]
 		}
-		if w < leastWeight {
+		if w < table.LeastWeight {
 			c.Gone = append(c.Gone, i)
 			c.Dropped++
 		}
-		return w < leastWeight
+		return w < table.LeastWeight
 	})
 	slices.Sort(c.Gone)
 }

@@ -112,8 +112,11 @@ func (m *Model) kernelLine() string {
 	how := "fixed"
 	if s := m.summary.Search; s != nil {
 		how = "converged after " + table.Plural(s.Evaluations, "evaluation")
-		if s.Stop == search.Exhausted.String() {
+		switch s.Stop {
+		case search.Exhausted.String():
 			how = "stopped at the limit of " + table.Plural(s.Evaluations, "evaluation")
+		case search.Cornered.String():
+			how = "stopped after " + table.Plural(s.Evaluations, "evaluation") + ", as " + s.Stop
 		}
 		if s.Rows > 0 {
 			how += fmt.Sprintf(" on a sample of %d rows", s.Rows)

@@ -150,18 +150,10 @@ func averaged(log logFunc, y, m, v float64, where ...feature) (l, d1, d2 float64
 		return math.Inf(-1), 0, 0 // where all of it is too small for a number
 	}
 	a.where = append(where, feature{a.at, 2 * a.width})
-	sd, distance := math.Sqrt(v), (a.at-m)/math.Sqrt(v)
-	if sd < widestLog {
+	if math.Sqrt(v) < widestLog {
 		a.panels(-a.reach(-1), a.reach(1))
 	}
-	l = a.top - 0.5*distance*distance
-	if !(a.sum > 0) || math.IsInf(a.sum, 0) { // Laplace's approximation, where no float64 resolves it
-		return l + math.Log(a.width/sd), 0, 0
-	}
-	d1 = a.slope / a.sum
-	l += math.Log(a.sum/sd) - 0.5*logTwoPi
-	// The variance of the slope about its mean, and the mean curvature.
-	return l, d1, a.square/a.sum - (a.slope/a.sum-a.centre)*(a.slope/a.sum-a.centre) + a.bend/a.sum
+	return a.result()
 }
 
 // widestLog is the standard deviation of a logarithm beyond which nobody can mean it.
@@ -178,6 +170,7 @@ type average struct {
 	centre    float64 // and its slope
 
 	sum, slope, square, bend float64 // of the weight, times log t′, (log t′ − centre)² and log t″
+	first, second            float64 // and times the distance and its square
 }
 
 // climb finds the maximum between lo and hi, where the slope falls through zero: by Newton's
@@ -224,6 +217,19 @@ func (a *average) reach(sign float64) float64 {
 	return most
 }
 
+// result is log E t(f) and its derivatives from what panels add up.
+func (a *average) result() (l, d1, d2 float64) {
+	sd, distance := math.Sqrt(a.v), (a.at-a.m)/math.Sqrt(a.v)
+	l = a.top - 0.5*distance*distance
+	if !(a.sum > 0) || math.IsInf(a.sum, 0) { // Laplace's approximation, where no float64 resolves it
+		return l + math.Log(a.width/sd), 0, 0
+	}
+	d1 = a.slope / a.sum
+	l += math.Log(a.sum/sd) - 0.5*logTwoPi
+	// The variance of the slope about its mean, and the mean curvature.
+	return l, d1, a.square/a.sum - (a.slope/a.sum-a.centre)*(a.slope/a.sum-a.centre) + a.bend/a.sum
+}
+
 // panels halves the range of distances until panels are short, and sums over them.
 func (a *average) panels(lo, hi float64) {
 	mid, half := (lo+hi)/2, (hi-lo)/2
@@ -247,5 +253,7 @@ func (a *average) panels(lo, hi float64) {
 		a.slope += w * d1
 		a.square += w * (d1 - a.centre) * (d1 - a.centre)
 		a.bend += w * d2
+		a.first += w * d
+		a.second += w * d * d
 	}
 }

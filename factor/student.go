@@ -31,47 +31,20 @@ func (t StudentT) Log(f float64) (l, d1, d2 float64) {
 }
 
 // LogMean implements Factor: Z = E N(Y; m, v + Scale²/λ), by the trapezoidal rule in u = log λ.
-func (t StudentT) LogMean(m, v float64) (l, d1, d2 float64) { return studentPower{t, 1}.LogMean(m, v) }
-
-// Raise implements Raiser.
-func (t StudentT) Raise(alpha float64) Factor { return studentPower{t, alpha} }
-
-// studentPower is tᵅ ∝ (1 + (Y − f)²/(DF·Scale²))⁻ᵃ, a = α(DF + 1)/2: a mixture of normals again, with
-// weights that are no probabilities,
 //
-//	tᵅ ∝ ∫ λ^(a − ½) e^(−λDF/2) N(Y; f, Scale²/λ) d log λ.
-type studentPower struct {
-	StudentT
-	alpha float64
-}
-
-// Log implements Factor.
-func (t studentPower) Log(f float64) (l, d1, d2 float64) {
-	l, d1, d2 = t.StudentT.Log(f)
-	return t.alpha * l, t.alpha * d1, t.alpha * d2
-}
-
-// MeanLog implements Factor.
-func (t studentPower) MeanLog(m, v float64) (l, d1, d2 float64) {
-	l, d1, d2 = t.StudentT.MeanLog(m, v)
-	return t.alpha * l, t.alpha * d1, t.alpha * d2
-}
-
-// LogMean implements Factor.
-//
-// The integrand is analytic for |Im u| < π/2 and has the width √(1/a) of a gamma density, which
+// The integrand is analytic for |Im u| < π/2 and has the width √(1/a), a = (DF + 1)/2, of a gamma density, which
 // bound the step for an error of e^−32; it falls at least as e^(u·DF/2) to the left of where an outlier
-// puts it, of a power as e^(ua) to the left of where Scale²/λ is v, too, and double exponentially to the right.
-func (t studentPower) LogMean(m, v float64) (l, d1, d2 float64) {
+// puts it, and double exponentially to the right.
+func (t StudentT) LogMean(m, v float64) (l, d1, d2 float64) {
 	if !finite.All(m, v) {
 		return noNumbers()
 	}
-	e, sd := t.Y-m, math.Sqrt(v)
-	if sd <= straightT*math.Hypot(e, t.Scale*math.Sqrt(t.DF)) {
+	e := t.Y - m
+	if t.straight(e, v) {
 		return t.Log(m)
 	}
 	var room [nodesAtHand]scaled
-	nodes := t.scales(room[:0], e, v, 1)
+	nodes := t.scales(room[:0], e, 1)
 	top := math.Inf(-1)
 	for k := range nodes {
 		n := &nodes[k]
@@ -80,7 +53,14 @@ func (t studentPower) LogMean(m, v float64) (l, d1, d2 float64) {
 		n.variance = w
 		top = max(top, n.log)
 	}
-	var sum, slope, bend float64
+	l, d1, d2 = summed(nodes, e, top, 0)
+	return l - 0.5*logTwoPi, d1, d2
+}
+
+// summed is the logarithm of a sum over nodes, and of what lies beyond them, e^top times so much, and its derivatives in m.
+func summed(nodes []scaled, e, top, beyond float64) (l, d1, d2 float64) {
+	sum := beyond
+	var slope, bend float64
 	for _, n := range nodes {
 		if p := math.Exp(n.log - top); p > 0 {
 			sum += p
@@ -89,7 +69,12 @@ func (t studentPower) LogMean(m, v float64) (l, d1, d2 float64) {
 		}
 	}
 	d1 = slope / sum
-	return top + math.Log(sum) - 0.5*logTwoPi, d1, bend/sum - d1*d1
+	return top + math.Log(sum), d1, bend/sum - d1*d1
+}
+
+// straight tells whether nothing is left of an average over so small a variance.
+func (t StudentT) straight(e, v float64) bool {
+	return math.Sqrt(v) <= straightT*math.Hypot(e, t.Scale*math.Sqrt(t.DF))
 }
 
 // straightT is the √v below which, relative to how far the measurement is, nothing is left of an
@@ -104,23 +89,16 @@ type scaled struct {
 // nodesAtHand is how many nodes need no memory of their own: with two degrees of freedom there are some 180.
 const nodesAtHand = 256
 
-// scales appends nodes for a measurement at the distance e from what has the variance v, so many times as far
-// apart as they can be for an error of e^−32.
-func (t studentPower) scales(nodes []scaled, e, v, apart float64) []scaled {
-	half, a := t.DF/2, t.alpha*(t.DF+1)/2
-	h := apart * min(0.25, 1.1/math.Sqrt(t.DF+1))
+// scales appends nodes for a measurement at the distance e, so many times as far apart as they can be for an error of e^−32.
+func (t StudentT) scales(nodes []scaled, e, apart float64) []scaled {
+	half, a := t.DF/2, (t.DF+1)/2
+	h := apart * t.spacing()
 	outlier := math.Log(a/half) - 2*math.Log(math.Hypot(1, e/(t.Scale*math.Sqrt(t.DF))))
 	lo := min(0, outlier) - 40/half
 	norm, _ := math.Lgamma(half)
 	norm = half*math.Log(half) - norm
-	if t.alpha != 1 {
-		lo = min(0, outlier, 2*math.Log(t.Scale)-math.Log(v)) - 40/a
-		peak, _, _ := t.Log(t.Y)
-		norm, _ = math.Lgamma(a)
-		norm = peak + a*math.Log(half) - norm + 0.5*logTwoPi + math.Log(t.Scale)
-	}
 	lo -= 9 / math.Sqrt(a)
-	hi := 0.1 + min(math.Sqrt(160/t.DF), math.Log(41+80/t.DF))
+	hi := t.highest()
 	norm += math.Log(h)
 	// By products λ has an error of as many roundings as there are nodes, 1e-13 at most.
 	lambda, less := math.Exp(hi), math.Exp(-h)
@@ -131,10 +109,17 @@ func (t studentPower) scales(nodes []scaled, e, v, apart float64) []scaled {
 	return nodes
 }
 
+// spacing is that of nodes in u, and highest the largest of them.
+func (t StudentT) spacing() float64 { return min(0.25, 1.1/math.Sqrt(t.DF+1)) }
+
+func (t StudentT) highest() float64 {
+	return 0.1 + min(math.Sqrt(160/t.DF), math.Log(41+80/t.DF))
+}
+
 // Mixture are variances and weights of normals that make the noise, adding up to one: what is
 // normal in f is averaged over it by them, to 1e-7.
 func (t StudentT) Mixture() (variances, weights []float64) {
-	for _, n := range (studentPower{t, 1}).scales(nil, 0, 0, 1.4) {
+	for _, n := range t.scales(nil, 0, 1.4) {
 		if w := math.Exp(n.log); w > 1e-14 {
 			variances, weights = append(variances, n.variance), append(weights, w)
 		}

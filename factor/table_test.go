@@ -26,6 +26,7 @@ type lawCase struct {
 	jumps  bool    // t is discontinuous at its only bend, and flat elsewhere
 	never  bool    // t vanishes on a half line, so E log t is −∞
 	widest float64 // the largest variance that laws ask for; 0 for all
+	noise  float64 // errors of its logarithms beyond rounding of the answer, of constants that cancel
 }
 
 // bend is a place where log t bends, the width of the bend, and how far from the
@@ -50,7 +51,10 @@ var lawTable = []lawCase{
 	powerOfLogit(1, 0.3),
 	power(1, 2),
 	power(-1, 25),
+	power(1, 1e-3),
+	power(-1, 1e-12),
 	powerOfLogit(-1, 2.5),
+	powerOfLogit(1, 1e-9),
 	powerOfRobust(1, 0.01, 3),
 	powerOfRobust(-1, 0.1, 0.5),
 	gaussian(0.7, 1.3),
@@ -76,15 +80,26 @@ var lawTable = []lawCase{
 	student(0, 0.05, 2.5),
 	powerOf(student(0.7, 1, 4), 0.5),
 	powerOf(student(-3, 0.2, 1.5), 0.2),
+	powerOf(student(0.7, 1, 4), 1e-12), // rows that hardly count
+	powerOf(student(-3, 0.2, 1.5), 1e-6),
+	powerOf(student(0, 0.05, 2.5), 1e-3),
+	powerOf(student(2, 5, 100), 1e-3),
+	powerOf(student(0.7, 1, 4), 3),
+	powerOf(student(-3, 0.2, 1.5), 40),
+	powerOf(student(2, 5, 30), 1e3),
 	poisson(0),
 	poisson(0.5), // of noise that depends on columns
 	poisson(3),
 	poisson(40),
 	powerOf(poisson(3), 0.5),
+	powerOf(poisson(3), 1e-3),
+	powerOf(poisson(0), 1e-12),
 	negativeBinomial(0, 0.5),
 	negativeBinomial(12, 3),
 	negativeBinomial(60, 40),
 	powerOf(negativeBinomial(12, 3), 0.4),
+	powerOf(negativeBinomial(12, 3), 1e-3),
+	powerOf(negativeBinomial(0, 0.5), 1e-12),
 	ordered(-0.5, 0.8),
 	ordered(1, 1.1),
 	ordered(-4, 6),
@@ -139,7 +154,10 @@ func powerOfLogit(y, alpha float64) lawCase { return powerOf(logit(y), alpha) }
 func powerOfRobust(y, noise, alpha float64) lawCase { return powerOf(robust(y, noise), alpha) }
 
 // powerOf bends as its term does, sharper by the root of a power above one.
+//
+// Its logarithm has the errors of constants of the term, of up to some 30, as often as it counts, or of its own.
 func powerOf(c lawCase, alpha float64) lawCase {
+	c.noise = 1e-14 * max(1, alpha)
 	for k := range c.bends {
 		c.bends[k].width /= math.Sqrt(max(1, alpha))
 	}

@@ -108,7 +108,7 @@ func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			residual = d.iterate(tol)
+			residual = d.iterate(ctx, tol)
 			e.status.DoubleLoop++
 			e.record(residual)
 			if residual < 0.9*d.best {
@@ -269,11 +269,11 @@ func (d *doubleLoop) setMarginals() {
 }
 
 // iterate is one outer step, and Newton's method as long as it helps.
-func (d *doubleLoop) iterate(tol float64) float64 {
+func (d *doubleLoop) iterate(ctx context.Context, tol float64) float64 {
 	if math.IsInf(d.energy(d.b), 1) {
 		return math.Inf(1) // nowhere to descend from
 	}
-	d.inner()
+	d.inner(ctx)
 	mismatch := d.mismatch()
 	residual := max(mismatch, d.moveMarginals())
 	for residual > tol && residual < 0.1 {
@@ -355,8 +355,8 @@ func (d *doubleLoop) energy(b []gauss.Scalar) float64 {
 
 // inner minimises the energy over the sites for the present marginals. Close to
 // the minimum the energy no longer tells two points apart; there a step has to
-// shrink the Newton decrement instead.
-func (d *doubleLoop) inner() {
+// shrink the Newton decrement instead. It ends early with the context.
+func (d *doubleLoop) inner(ctx context.Context) {
 	const (
 		iterations = 100
 		armijo     = 1e-4
@@ -364,7 +364,7 @@ func (d *doubleLoop) inner() {
 	)
 	value := d.energy(d.b)
 	last := math.Inf(1)
-	for step := 0; step < iterations && d.visits <= d.most; step++ {
+	for step := 0; step < iterations && d.visits <= d.most && ctx.Err() == nil; step++ {
 		decrement := d.newtonStep()
 		noise := 1e-13 * (1 + math.Abs(value)) // rounding of the energy
 		if !(decrement > settled) || decrement < noise && decrement > 0.5*last {

@@ -82,12 +82,15 @@ func (n negativeBinomial) String() string {
 // continuous.
 const mostCount = 500
 
+// mostOfCounts is the largest single count: costs of predictions with larger ones are beyond all numbers, as logarithms of means vary.
+const mostOfCounts = 1e12
+
 // counted is the transformation of outcomes that are counts, nil if they are not: it only keeps the
 // logarithm of their mean.
 func counted(y []float64) *Transform {
 	sum := 0.0
 	for _, v := range y {
-		if v < 0 || v != math.Trunc(v) {
+		if v < 0 || v != math.Trunc(v) || v > mostOfCounts {
 			return nil
 		}
 		sum += v / float64(len(y))

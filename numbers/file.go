@@ -115,7 +115,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	if err := checkMethod(h.Summary.Method); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkLogs(h.Noise), h.Shape.Transform.check(), checkTails(h.Tails), h.Examples.Check(h.Recipe), modelfile.CheckEffects(h.Summary.Effects, h.Recipe.Dim()), modelfile.CheckEffects(h.Summary.Noise, h.Recipe.Dim())); err != nil {
+	if err := errors.Join(checkLogs(h.Noise), h.Shape.Transform.check(), h.Summary.LeaveOneOut.check(), checkTails(h.Tails), h.Examples.Check(h.Recipe), modelfile.CheckEffects(h.Summary.Effects, h.Recipe.Dim()), modelfile.CheckEffects(h.Summary.Noise, h.Recipe.Dim())); err != nil {
 		return nil, err
 	}
 	m := &Model{recipe: h.Recipe, coding: h.Recipe.Coding(), costs: h.Costs, shape: h.Shape, part: part{weight: 1, family: family.With(h.Noise)}, uneven: uneven{tails: h.Tails}, summary: h.Summary, examples: h.Examples}
@@ -182,6 +182,19 @@ func (h *header) parts(family Family) (all []mixedPart, err error) {
 type mixedPart struct {
 	part
 	kernel string
+}
+
+// check refuses what no rows that are left out give.
+func (l *LeaveOneOut) check() error {
+	if l == nil {
+		return nil
+	}
+	for _, share := range []float64{l.Coverage, l.Dominant} {
+		if !(share >= 0 && share <= 1+1e-9) { // sums of shares may round up
+			return fmt.Errorf("a share of the rows that were left out is %v", share)
+		}
+	}
+	return modelfile.CheckSummary([]float64{l.Cost, l.Constant, l.Expected, l.Rows}, nil)
 }
 
 // checkLogs refuses logarithms of hyperparameters of the noise that no fit finds.

@@ -149,6 +149,11 @@ func (p *Problem) check(t *table.Table) error {
 		if math.Abs(y) > lossep.Farthest {
 			return p.refuse(t, i, "correct them, or give them in larger units", "outcomes beyond %g cannot be fitted", lossep.Farthest)
 		}
+		if p.opt.Data.Count && y > mostOfCounts {
+			at := p.refuse(t, i, "correct it, or fit the outcomes as amounts", "the count %v is above %g", y, mostOfCounts)
+			at.Ways = []table.Way{{Option: table.WayOutcome, Value: "number"}}
+			return at
+		}
 		if p.opt.Data.Count && (y < 0 || y != math.Trunc(y)) {
 			at := p.refuse(t, i, "correct it, or fit it as an amount", "%v is no count, which is a whole number from 0 on", y)
 			at.Ways = []table.Way{{Option: table.WayOutcome, Value: "number"}}

@@ -154,7 +154,10 @@ const leftOutRows = 5000
 func (p *Problem) leaveOneOut(ctx context.Context, m *Model, left [][]gauss.Scalar) error {
 	loo := new(LeaveOneOut)
 	constant := p.constant(1)
-	sum, squares, variance := 0.0, 0.0, 0.0
+	sum, squares, variance, largest, heaviest := 0.0, 0.0, 0.0, 0.0, 1.0
+	if p.Weights != nil { // so that squares of small ones are numbers
+		heaviest = slices.Max(p.Weights)
+	}
 	rows := indices.Of(p.Len())
 	if p.Len() > leftOutRows {
 		rows = p.sample(leftOutRows)
@@ -167,7 +170,7 @@ func (p *Problem) leaveOneOut(ctx context.Context, m *Model, left [][]gauss.Scal
 		d = measured(d, p.known, i)
 		w := 1.0
 		if p.Weights != nil {
-			w = p.Weights[i]
+			w = p.Weights[i] / heaviest
 		}
 		sum += w
 		squares += w * w
@@ -181,10 +184,14 @@ func (p *Problem) leaveOneOut(ctx context.Context, m *Model, left [][]gauss.Scal
 		}
 		loo.LogDensity += w * d.LogDensity(p.Values[i])
 		loo.Cost += w * a.Cost
+		largest = max(largest, w*a.Cost)
 		loo.Constant += w * s.Cost(constant, p.Values[i])
 		loo.Expected += w * a.Expected
 		variance += w * w * a.Variance
 		loo.Coverage += w * a.Inside
+	}
+	if share := largest / loo.Cost; len(rows) >= noiseRows && share > 0.5 {
+		loo.Dominant = min(share, 1)
 	}
 	for _, x := range []*float64{&loo.LogDensity, &loo.Cost, &loo.Constant, &loo.Coverage, &loo.Expected} {
 		*x /= sum

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -56,7 +57,9 @@ type Summary struct {
 	Inducing    int            `json:"inducing,omitempty"` // points
 	Shapes      []Shape        `json:"shapes"`
 	Candidates  []search.Tried `json:"candidates,omitempty"`
-	Search      *search.Record `json:"search,omitempty"`
+	// Residual is how far a posterior that has not converged is from where it should be, as infer.Status has it.
+	Residual float64        `json:"residual,omitempty"`
+	Search   *search.Record `json:"search,omitempty"`
 	// Effects are the families of effects that are added to the process.
 	Effects []modelfile.Effects `json:"effects,omitempty"`
 	// Noise are those of effects on the precision of the noise, the first of which is that of all rows.
@@ -67,7 +70,18 @@ type Summary struct {
 	Updates *lossep.Updates `json:"updates,omitempty"`
 }
 
-func (s *Summary) status(of infer.Status) { s.Converged, s.Status = of.Converged, of.String() }
+func (s *Summary) status(of infer.Status) {
+	s.Converged, s.Status, s.Residual = of.Converged, of.String(), 0
+	if !of.Converged {
+		s.Residual = math.MaxFloat64 // where it is no number
+		if of.Residual <= math.MaxFloat64 {
+			s.Residual = of.Residual
+		}
+	}
+}
+
+// usefulResidual is how far, in standard deviations, a posterior may be from what it should be: decisions hardly tell it apart.
+const usefulResidual = 0.01
 
 // LeaveOneOut is what training rows would have been predicted without them, on average: the log
 // density of the outcome, the cost of what is decided and of the best constant action, and how many
@@ -83,14 +97,22 @@ type LeaveOneOut struct {
 	Error      float64 `json:"expected_error"`
 	Rows       float64 `json:"effective_rows"`
 	Note       string  `json:"note,omitempty"` // what flatters it
+	// Dominant is the share of one row in the cost of all, where that is more than half.
+	Dominant float64 `json:"dominant_row,omitempty"`
 }
 
 // Warnings say in what the model contradicts the rows that were left out by more than chance: by more
 // than three standard errors, and by so much that it matters.
 func (m *Model) Warnings() (lines []string) {
+	if s := &m.summary; s.Residual > usefulResidual {
+		lines = append(lines, fmt.Sprintf("the posterior is not to be relied on: %s; leave outcomes out that are far from all others, and fit again", s.Status))
+	}
 	l := m.summary.LeaveOneOut
 	if l == nil || l.Rows == 0 {
-		return nil
+		return lines
+	}
+	if l.Dominant > 0.5 {
+		lines = append(lines, fmt.Sprintf("one row carries %.0f %% of the cost of all that were left out, and costs of the others may be anything: check the outcome that is farthest out", 100*l.Dominant))
 	}
 	const why = "outcomes far from all others, or many that are equal, such as zeros, may be why"
 	chance := 3 * math.Sqrt(0.9*0.1/l.Rows)
@@ -291,7 +313,7 @@ func (m *Model) Results() []string {
 	for _, text := range m.Warnings() {
 		lines = append(lines, "warning     "+text)
 	}
-	if !s.Converged {
+	if !s.Converged && !(s.Residual > usefulResidual) {
 		lines = append(lines, "warning     "+s.Status)
 	}
 	if m.examples != nil {
@@ -316,13 +338,27 @@ func (m *Model) noise() string {
 	return m.family.String() + fmt.Sprintf(" (times %.4g, the scale of the transformed outcome)", m.shape.Transform.Scale)
 }
 
-// reason says by how much the transformation and the noise are better than the plainest ones.
+// reason says by how much the transformation and the noise are better than the plainest ones, and which were dropped.
 func (m *Model) reason() string {
-	plain := m.summary.Shapes[0]
-	if m.shape.Transform == plain.Transform && m.shape.Noise == plain.Noise {
-		return fmt.Sprintf("the simplest transformation and noise: none has log evidence higher by %d", worthwhile)
+	var dropped []string
+	plain := m.shape
+	for k := len(m.summary.Shapes) - 1; k >= 0; k-- {
+		s := m.summary.Shapes[k]
+		if s.Dropped == m.shape.Dropped {
+			plain = s
+		}
+		if s.Dropped && !m.shape.Dropped {
+			dropped = append([]string{fmt.Sprintf("%s with %s noise", s.Transform.String(), s.Noise)}, dropped...)
+		}
 	}
-	return fmt.Sprintf("by log evidence on %d rows, %.4g higher than for %s with %s noise", m.shape.Rows, m.shape.Evidence-plain.Evidence, plain.Transform.String(), plain.Noise)
+	how := fmt.Sprintf("by log evidence on %d rows, %.4g higher than for %s with %s noise", m.shape.Rows, m.shape.Evidence-plain.Evidence, plain.Transform.String(), plain.Noise)
+	if m.shape.Transform == plain.Transform && m.shape.Noise == plain.Noise {
+		how = fmt.Sprintf("the simplest transformation and noise: none has log evidence higher by %d", worthwhile)
+	}
+	if dropped != nil {
+		how += fmt.Sprintf("; dropped, as expectation propagation did not converge where their evidence rises to: %s", strings.Join(dropped, ", "))
+	}
+	return how
 }
 
 // Bind is what is at stake in a case under costs, given the numbers in its columns.

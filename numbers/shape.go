@@ -27,6 +27,18 @@ type Shape struct {
 	// transformation; where effects are chosen it is their log density where each is left out.
 	Evidence float64 `json:"log_evidence"`
 	Rows     int     `json:"rows"`
+	// Dropped says that the search ended where expectation propagation has no result again and again: its evidence
+	// is no maximum, and rises as a rule because outcomes that are the same make noise vanish.
+	Dropped bool `json:"dropped,omitempty"`
+}
+
+// prefer takes a shape in, and keeps it as the best if it is so by what is worthwhile. One that is dropped is
+// better than none.
+func (best *Shape) prefer(s Shape, tried []Shape) []Shape {
+	if len(tried) == 0 || best.Dropped && !s.Dropped || best.Dropped == s.Dropped && s.Evidence > best.Evidence+worthwhile {
+		*best = s
+	}
+	return append(tried, s)
 }
 
 // worthwhile is by how many nats a shape has to be better than a simpler one.
@@ -83,6 +95,7 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 				fault = err
 				continue
 			}
+			s.Dropped = fit.Stop == search.Cornered
 			left, logs, err := of.without(ctx, fit, units)
 			if err != nil {
 				return best, nil, err
@@ -101,9 +114,7 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 			}
 			s.Evidence += 2 * gain
 			p.tell("choosing a transformation of the outcome and its noise", len(tried)+1, s.Evidence)
-			if tried = append(tried, s); len(tried) == 1 || s.Evidence > best.Evidence+worthwhile {
-				best = s
-			}
+			tried = best.prefer(s, tried)
 		}
 	}
 	if tried == nil && fault == nil {
@@ -162,9 +173,7 @@ func (p *Problem) shapeOfEffects(ctx context.Context) (best Shape, tried []Shape
 				s.Evidence += of.Count(i) * logProbability(d, y[i], unit)
 			}
 			p.tell("choosing a transformation of the outcome and its noise", len(tried)+1, s.Evidence)
-			if tried = append(tried, s); len(tried) == 1 || s.Evidence > best.Evidence+worthwhile {
-				best = s
-			}
+			tried = best.prefer(s, tried)
 		}
 	}
 	if tried == nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/lossep/lossep"
 )
 
 // Transform is how outcomes are made as near to normal as can be before they are fitted. It is
@@ -168,7 +170,10 @@ func (t *Transform) String() string {
 
 // check refuses what no fit makes.
 func (t *Transform) check() error {
-	ok := t.Scale > 0 && !math.IsInf(t.Scale, 0) && !math.IsNaN(t.Mean) && !math.IsInf(t.Mean, 0) && t.Unit >= 0 && !math.IsInf(t.Unit, 0)
+	ok := t.Scale > 0 && t.Unit >= 0
+	for _, x := range []float64{t.Scale, t.Mean, t.Unit} { // of outcomes, or smaller
+		ok = ok && math.Abs(x) <= lossep.Farthest
+	}
 	switch t.Name {
 	case "none", "log", "root", "count":
 	case "yeo-johnson":

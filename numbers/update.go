@@ -102,6 +102,8 @@ func (m *Model) CheckOutcome(y float64) error {
 		return fmt.Errorf("%v is beyond %g", y, lossep.Farthest)
 	case m.Counts() && (y < 0 || y != math.Trunc(y)):
 		return fmt.Errorf("%v is no count, and the model is of counts", y)
+	case m.Counts() && y > mostOfCounts:
+		return fmt.Errorf("the count %v is above %g, the largest that a model of counts takes", y, mostOfCounts)
 	case t.amounts() && (y < 0 || y+t.Unit == 0):
 		return fmt.Errorf("%v has no %s, which is what the model is of", y, t.String())
 	}

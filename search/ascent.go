@@ -102,6 +102,11 @@ type ascent struct {
 	budget    int     // the number of the last evaluation allowed
 }
 
+// mostFailures is how many evaluations of a climb may have no value. One that is drawn back once goes on elsewhere; where
+// the evidence rises up to where expectation propagation fails, as it does where outcomes are the same for noise of Student's t that
+// vanishes, every second step fails, for hours.
+const mostFailures = 8
+
 const (
 	longestStep  = 2.0
 	firstStep    = 0.7  // before anything is known of the curvature
@@ -111,8 +116,11 @@ const (
 // climb goes up from a point. It returns the highest one and why it stopped, and an
 // error only when the context ends.
 func (s ascent) climb(ctx context.Context, at *point, m *memory) (*point, Stop, error) {
-	reach := firstStep
+	reach, failed := firstStep, s.failed
 	for {
+		if s.failed-failed >= mostFailures {
+			return at, Cornered, nil
+		}
 		gradient, free := s.projected(at)
 		size := norm(gradient)
 		if size <= s.tolerance {
@@ -140,7 +148,7 @@ func (s ascent) climb(ctx context.Context, at *point, m *memory) (*point, Stop, 
 		if length := norm(direction); length > longestStep {
 			floats.Scale(longestStep/length, direction)
 		}
-		next, err := s.along(ctx, at, direction, size)
+		next, err := s.along(ctx, at, direction, size, failed+mostFailures)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -159,6 +167,7 @@ func (s ascent) climb(ctx context.Context, at *point, m *memory) (*point, Stop, 
 		case known: // the memory misleads
 			*m = memory{}
 			reach = firstStep / 4
+		case s.failed-failed >= mostFailures: // seen above
 		default:
 			return at, Flat, nil
 		}
@@ -167,14 +176,14 @@ func (s ascent) climb(ctx context.Context, at *point, m *memory) (*point, Stop, 
 
 // along goes along the direction, shortening the step until the objective has risen
 // by a fair part of what its slope promises. It returns nil where that does not
-// happen.
-func (s ascent) along(ctx context.Context, at *point, direction []float64, size float64) (*point, error) {
+// happen, or once so many evaluations have failed.
+func (s ascent) along(ctx context.Context, at *point, direction []float64, size float64, failures int) (*point, error) {
 	const fair = 1e-4
 	tolerance := s.siteTolerance(size, s.tolerance)
 	// What sites that have not quite converged, and rounding, do to a value.
 	noise := float64(s.evidence.rows())*tolerance*tolerance + 1e-12*math.Abs(at.value)
 	length := norm(direction)
-	for alpha := 1.0; alpha*length > shortestStep && s.evaluations < s.budget; {
+	for alpha := 1.0; alpha*length > shortestStep && s.evaluations < s.budget && s.failed < failures; {
 		logs := slices.Clone(at.logs)
 		floats.AddScaled(logs, alpha, direction)
 		s.prior.clamp(logs)

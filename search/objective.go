@@ -20,7 +20,8 @@ type objective struct {
 	progress func(Evaluation)
 
 	evaluations int
-	failure     error // why the last evaluation had no value
+	failed      int   // how many evaluations had no value
+	failure     error // why the last of them had none
 }
 
 // evidence is log Z_EP of some rows as a function of the kernel.
@@ -79,7 +80,7 @@ func (o *objective) valued(ctx context.Context, p *point, f fitted, err error, t
 	case errors.As(err, &engine):
 		return nil, err // no other parameters will help
 	case err != nil:
-		o.failure = err
+		o.failure, o.failed = err, o.failed+1
 		return nil, nil
 	}
 	p.fitted, p.tolerance, p.value = f, tolerance, f.logEvidence()+p.logPrior

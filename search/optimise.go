@@ -64,6 +64,8 @@ const (
 	Flat
 	// Exhausted: the limit on evaluations is reached.
 	Exhausted
+	// Cornered: the objective rises to where expectation propagation has no result again and again.
+	Cornered
 )
 
 func (s Stop) String() string {
@@ -72,6 +74,8 @@ func (s Stop) String() string {
 		return "stationary"
 	case Flat:
 		return "no further gain to be found"
+	case Cornered:
+		return "expectation propagation has no result where the evidence rises to"
 	}
 	return "the limit on evaluations is reached"
 }

@@ -142,7 +142,7 @@ type Update struct {
 func NewUpdate() *Update {
 	u := new(Update)
 	u.Options = append(Options{
-		{Name: "half-life", Group: Basics, Help: "number of new rows after which earlier rows count half as much (default: earlier rows keep their weight)", Value: number{&u.Model.HalfLife}},
+		{Name: "half-life", Group: Basics, Help: "number of new rows after which earlier rows count half as much (default: earlier rows keep their weight)", Value: above{number{&u.Model.HalfLife}}},
 		{Name: "refit-kernel", Group: Basics, Help: "optimise the kernel's hyperparameters again on all rows, starting from those of the model", Value: toggle{&u.Model.RefitKernel}},
 		{Name: "forget", Group: Basics, CommandOf: true, Help: "table of rows to remove, as they were in the training table", Value: text{&u.Forget, "FILE"}},
 		{Name: "ids", Group: Basics, CommandOf: true, Help: "identifiers of the rows of {forget} to remove, such as c17,c18 (default: all its rows)", Value: ListOf(&u.Model.IDs, "A,B,C")},

@@ -229,6 +229,21 @@ func (v number) Set(text string) error {
 	return nil
 }
 
+// above is a number above zero; unset, it stays what it is.
+type above struct{ number }
+
+func (v above) Set(text string) error {
+	x, err := ParseNumber(text)
+	if err != nil {
+		return err
+	}
+	if !(x > 0) {
+		return fmt.Errorf("%v is not above 0", x)
+	}
+	*v.to = x
+	return nil
+}
+
 // ParseNumber reads a finite number as everybody writes it.
 func ParseNumber(text string) (float64, error) {
 	text = strings.TrimSpace(text)

@@ -90,6 +90,10 @@ func (t *Table) Times(ref string, order DateOrder) ([]float64, error) {
 	return times, nil
 }
 
+// LeastWeight is the weight below which a row counts for nothing: a thousand million such rows would count less than one.
+// One of zero is left out (Counting).
+const LeastWeight, mostWeight = 1e-9, 1e9
+
 // Weights reads how much each row counts from a column, in which missing cells are refused as by
 // Floats.
 func (t *Table) Weights(column string, missing ...string) ([]float64, error) {
@@ -99,7 +103,11 @@ func (t *Table) Weights(column string, missing ...string) ([]float64, error) {
 	}
 	j, _ := t.Column(column)
 	for i, w := range values {
-		if !(w >= 0) || w > 1e9 {
+		if w > 0 && w < LeastWeight {
+			return nil, t.CellPlace(i, j).Say("give every row a weight of how often it counts, such as its part of the mean weight, or 0 for none",
+				"the weight %v is below a thousand-millionth, and counts for nothing", w)
+		}
+		if !(w >= 0) || w > mostWeight {
 			return nil, t.CellPlace(i, j).Say("give every row a weight of how often it counts",
 				"the weight %v is below zero, or above a thousand million", w)
 		}

@@ -33,3 +33,18 @@ func TestWholeColumns(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A weight is how often a row counts: one that is nothing beside one is refused where it stands, as one beyond all others is.
+func TestWeightsOutOfRange(t *testing.T) {
+	for text, ok := range map[string]bool{"1e-300": false, "9e-10": false, "1e-9": true, "0": true, "1e9": true, "2e9": false, "-1": false} {
+		data, err := Read(context.Background(), strings.NewReader("x,w\n1,1\n2,"+text+"\n"), "rows.csv", Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = data.Weights("w")
+		var at *Error
+		if (err == nil) != ok || err != nil && (!errors.As(err, &at) || at.Line != 3) {
+			t.Errorf("a weight of %s: %v", text, err)
+		}
+	}
+}
