@@ -68,6 +68,9 @@ func (m *Model) Results() []string {
 	} else if s.Updates == nil {
 		lines = append(lines, "LOO: not available (leaving out a row leaves an improper posterior)")
 	}
+	for _, text := range m.Warnings() {
+		lines = append(lines, "warning     "+text)
+	}
 	if s.Updates != nil {
 		lines = append(lines, s.Updates.String())
 	}

@@ -318,7 +318,7 @@ func (h *header) checkSummary() error {
 		if actions := len(h.Utility.Actions()); loo.ConstantAction < 0 || loo.ConstantAction >= actions {
 			return fmt.Errorf("its best constant action has the number %d, and there are %d actions", loo.ConstantAction, actions)
 		}
-		numbers = append(numbers, loo.LogPredictive, loo.Value, loo.Constant)
+		numbers = append(numbers, loo.LogPredictive, loo.Value, loo.Constant, loo.Error)
 		if loo.Method != "" {
 			if err := loo.Method.check(); err != nil {
 				return fmt.Errorf("leave-one-out: %w", err)

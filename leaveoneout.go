@@ -3,8 +3,12 @@ package lossep
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 
+	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
 )
@@ -14,7 +18,7 @@ import (
 // exist.
 func (p *Problem) leaveOneOut(ctx context.Context, method Method, left posterior.LeaveOut, units [][]int, power float64) (*LeaveOneOut, error) {
 	t := &tally{
-		problem: p, shares: p.shares(), power: power,
+		problem: p, shares: p.shares(), power: power, own: make([]float64, p.Len()),
 		loo: &LeaveOneOut{Method: method}, constant: make([]float64, len(p.Stakes(0).Table)),
 	}
 	if err := left.LeaveOut(ctx, p.Labels, units, t.add); errors.Is(err, posterior.ErrImproper) {
@@ -22,7 +26,28 @@ func (p *Problem) leaveOneOut(ctx context.Context, method Method, left posterior
 	} else if err != nil {
 		return nil, err
 	}
-	return t.result(), nil
+	return t.result(units), nil
+}
+
+// WorseThanConstant warns where rows that were left out cost more, or bring less, than by one action for all: by more than chance,
+// given the standard error of the difference, 0 if that is not known, and by a hundredth at least.
+func WorseThanConstant(own, constant, stdErr float64, costs bool) []string {
+	verb, excess := "cost", own-constant
+	if !costs {
+		verb, excess = "bring", constant-own
+	}
+	if !(stdErr > 0 && excess > max(-normal.Quantile(0.025)*stdErr, math.Abs(constant)/100)) {
+		return nil
+	}
+	return []string{fmt.Sprintf("rows that were left out %s %.4g each, and %.4g by the best constant action, which is better by more than chance: take that, or find features that tell more", verb, own, constant)}
+}
+
+// Warnings say why the model should not be relied on.
+func (m *Model) Warnings() []string {
+	if l := m.summary.LeaveOneOut; l != nil {
+		return WorseThanConstant(l.Value, l.Constant, l.Error, m.utility.Costs())
+	}
+	return nil
 }
 
 // leftOutBy is the method whose predictions without a row there are.
@@ -40,6 +65,7 @@ type tally struct {
 	loo      *LeaveOneOut
 	power    float64   // that probabilities are raised to
 	constant []float64 // of every action for all rows
+	own      []float64 // of every row by what is decided
 }
 
 // add takes in training row i, whose outcomes have these probabilities by the posterior without
@@ -53,19 +79,30 @@ func (t *tally) add(i int, probabilities []float64, logP float64) {
 		logP = posterior.Log(probabilities[y])
 	}
 	t.loo.LogPredictive += float64(p.Len()) * t.shares[i] * logP
-	t.loo.Value += stakes.Table[stakes.Best(probabilities, -1)][y] * t.shares[i]
+	t.own[i] = stakes.Table[stakes.Best(probabilities, -1)][y]
+	t.loo.Value += t.own[i] * t.shares[i]
 	for a, row := range stakes.Table {
 		t.constant[a] += row[y] * t.shares[i]
 	}
 }
 
-// result is what all rows come to.
-func (t *tally) result() *LeaveOneOut {
+// result is what all rows come to, of which those of a unit are not independent.
+func (t *tally) result(units [][]int) *LeaveOneOut {
 	t.loo.ConstantAction = slices.Index(t.constant, slices.Max(t.constant))
 	if t.problem.Utility.Costs() {
 		t.loo.ConstantAction = slices.Index(t.constant, slices.Min(t.constant))
 	}
 	t.loo.Constant = t.constant[t.loo.ConstantAction]
+	for i, y := range t.problem.Labels {
+		t.own[i] -= t.problem.Stakes(i).Table[t.loo.ConstantAction][y]
+	}
+	var together []int
+	if units != nil {
+		together = t.problem.Together()
+	}
+	if _, stdErr, err := compare.NewCases(len(t.own), t.shares, together).MeanError(t.own); err == nil {
+		t.loo.Error = stdErr
+	}
 	return t.loo
 }
 

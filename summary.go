@@ -95,6 +95,8 @@ type LeaveOneOut struct {
 	Constant float64 `json:"constant"`
 	// ConstantAction is that action.
 	ConstantAction int `json:"constant_action"`
+	// Error is the standard error of the difference between Value and Constant, over pairs of the same row; 0 if it is not known.
+	Error float64 `json:"difference_error,omitempty"`
 }
 
 // Inducing is how a process was seen from fewer points than there are training rows. Share, Lost and Bound are of the rows of a

@@ -140,12 +140,26 @@ func (c *Cases) estimate(values, of []float64, within *Range, part, level float6
 	if err != nil {
 		return Estimate{}, err
 	}
-	if len(units) < 2 {
-		return Estimate{}, &SampleError{len(units), fmt.Sprintf("%d independent cases have no measurable spread; give at least 2", len(units))}
+	e, weight, squares, err := pooled(units)
+	if err != nil {
+		return Estimate{}, err
 	}
-	e := Estimate{Level: level, N: len(units)}
+	e.Level = level
+	each := weight * c.perCase(float64(e.N), squares, single, e.Mean) / float64(len(single))
+	for _, u := range unseen {
+		units = append(units, atom{u.value * each * u.weight, each * u.weight, part})
+	}
+	e.spread(units)
+	return e, nil
+}
+
+// pooled is the mean over units with its standard error, their weight, and the sum of the squares around the mean.
+func pooled(units []atom) (e Estimate, weight, squares float64, err error) {
+	if len(units) < 2 {
+		return e, 0, 0, &SampleError{len(units), fmt.Sprintf("%d independent cases have no measurable spread; give at least 2", len(units))}
+	}
+	e.N = len(units)
 	n := float64(e.N)
-	weight := 0.0
 	for i, u := range units {
 		weight += u.weight
 		e.Mean += (u.sum - u.weight*e.Mean) / weight
@@ -153,20 +167,24 @@ func (c *Cases) estimate(values, of []float64, within *Range, part, level float6
 			e.Mean += residual(units, e.Mean) / weight // what rounding left in it
 		}
 	}
-	squares := 0.0
 	for _, u := range units {
 		squares += (u.sum - u.weight*e.Mean) * (u.sum - u.weight*e.Mean)
 	}
 	if !(squares <= math.MaxFloat64) {
-		return Estimate{}, &SampleError{e.N, "the values are too large for their variance to be computed; express them in a larger unit"}
+		return e, 0, 0, &SampleError{e.N, "the values are too large for their variance to be computed; express them in a larger unit"}
 	}
 	e.StdErr = math.Sqrt(squares*n/(n-1)) / weight
-	each := weight * c.perCase(n, squares, single, e.Mean) / float64(len(single))
-	for _, u := range unseen {
-		units = append(units, atom{u.value * each * u.weight, each * u.weight, part})
+	return e, weight, squares, nil
+}
+
+// MeanError is the mean over all cases, and its standard error. Errors are those of Ratio.
+func (c *Cases) MeanError(values []float64) (mean, stdErr float64, err error) {
+	units, _, err := c.sums(values, nil)
+	if err != nil {
+		return 0, 0, err
 	}
-	e.spread(units)
-	return e, nil
+	e, _, _, err := pooled(units)
+	return e.Mean, e.StdErr, err
 }
 
 // end is a value that could have been, and how much a case there counts beside an average

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
@@ -155,6 +156,7 @@ func (p *Problem) leaveOneOut(ctx context.Context, m *Model, left [][]gauss.Scal
 	loo := new(LeaveOneOut)
 	constant := p.constant(1)
 	sum, squares, variance, largest, heaviest := 0.0, 0.0, 0.0, 0.0, 1.0
+	var differences []float64
 	if p.Weights != nil { // so that squares of small ones are numbers
 		heaviest = slices.Max(p.Weights)
 	}
@@ -185,7 +187,9 @@ func (p *Problem) leaveOneOut(ctx context.Context, m *Model, left [][]gauss.Scal
 		loo.LogDensity += w * d.LogDensity(p.Values[i])
 		loo.Cost += w * a.Cost
 		largest = max(largest, w*a.Cost)
-		loo.Constant += w * s.Cost(constant, p.Values[i])
+		always := s.Cost(constant, p.Values[i])
+		loo.Constant += w * always
+		differences = append(differences, a.Cost-always)
 		loo.Expected += w * a.Expected
 		variance += w * w * a.Variance
 		loo.Coverage += w * a.Inside
@@ -207,6 +211,9 @@ func (p *Problem) leaveOneOut(ctx context.Context, m *Model, left [][]gauss.Scal
 	}
 	if worst := loo.Cost + loo.Constant; math.IsNaN(worst) || math.IsInf(worst, 0) || math.IsNaN(loo.Error) {
 		return inputf("utility", "the costs of the training rows are not finite; give costs that are numbers for every action and outcome")
+	}
+	if _, stdErr, err := compare.NewCases(len(rows), indices.Take(p.Weights, rows), indices.Take(p.together, rows)).MeanError(differences); err == nil {
+		loo.Difference = stdErr
 	}
 	m.summary.LeaveOneOut = loo
 	return nil

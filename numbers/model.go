@@ -96,6 +96,8 @@ type LeaveOneOut struct {
 	Expected   float64 `json:"expected_cost"`
 	Error      float64 `json:"expected_error"`
 	Rows       float64 `json:"effective_rows"`
+	// Difference is the standard error of the difference between Cost and Constant, over pairs of the same row; 0 if it is not known.
+	Difference float64 `json:"difference_error,omitempty"`
 	Note       string  `json:"note,omitempty"` // what flatters it
 	// Dominant is the share of one row in the cost of all, where that is more than half.
 	Dominant float64 `json:"dominant_row,omitempty"`
@@ -126,7 +128,7 @@ func (m *Model) Warnings() (lines []string) {
 	if off := l.Cost - l.Expected; math.Abs(off) > max(3*l.Error, MostSurprise*l.Expected) {
 		lines = append(lines, fmt.Sprintf("rows that were left out cost %.4g each, and the model expects %.4g: do not rely on its costs; %s", l.Cost, l.Expected, why))
 	}
-	return lines
+	return append(lines, lossep.WorseThanConstant(l.Cost, l.Constant, l.Difference, true)...)
 }
 
 // Recipe is how rows to be predicted become numbers.

@@ -92,7 +92,7 @@ func (p *predicting) Rows(ctx context.Context, rd *recipe.Reader, several bool, 
 }
 
 func (p *predicting) Lines(Naming) []string {
-	return []string{fmt.Sprintf("predicted %s (method %s)", table.Plural(p.rows, "row"), p.model.Method())}
+	return append([]string{fmt.Sprintf("predicted %s (method %s)", table.Plural(p.rows, "row"), p.model.Method())}, warnings(p.model)...)
 }
 
 // Worth is a request for the value of information in new cases.
@@ -188,7 +188,9 @@ func (v *valuing) Rows(ctx context.Context, rd *recipe.Reader, several bool, emi
 	return nil
 }
 
-func (v *valuing) Lines(Naming) []string { return worthLines(v.rows, v.total, v.request, v.pays) }
+func (v *valuing) Lines(Naming) []string {
+	return append(worthLines(v.rows, v.total, v.request, v.pays), warnings(v.model)...)
+}
 
 // worthLines say what it would be worth to know more about all rows together, and in how many measuring pays.
 func worthLines(n int, total float64, request *Worth, pays []int) []string {

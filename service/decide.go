@@ -314,7 +314,7 @@ func (a *Deciding) Lines(n Naming) []string {
 	if a.given && a.model.Method().Calibrated() && !slices.Equal(a.spec.TableLines(), a.model.Utility().TableLines()) {
 		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs; refit, or give %s, to calibrate %s to these", n("calibrate", ""), a.model.Method()))
 	}
-	return lines
+	return append(lines, warnings(a.model)...)
 }
 
 // counted says by what rows were decided, how often each action is taken, what that is expected

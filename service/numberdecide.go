@@ -198,5 +198,5 @@ func (d *decidingNumbers) Lines(Naming) []string {
 	if of := d.model.Method(); of.Calibrated() && d.Costs.String() != d.model.Costs().String() {
 		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs, %s; fit again with these, or by %s", d.model.Costs(), of.Plain()))
 	}
-	return append(lines, d.warnings()...)
+	return append(lines, warnings(d.model)...)
 }

@@ -319,9 +319,9 @@ type answer struct {
 
 func (a *answer) Recipe() *recipe.Recipe { return a.model.Recipe() }
 
-// warnings say why the model should not be relied on.
-func (a *answer) warnings() []string {
-	lines := a.model.Warnings()
+// warnings say why a model should not be relied on.
+func warnings(of interface{ Warnings() []string }) []string {
+	lines := of.Warnings()
 	for k := range lines {
 		lines[k] = "warning: " + lines[k]
 	}
@@ -429,5 +429,5 @@ func (p *predictingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several
 }
 
 func (p *predictingNumbers) Lines(Naming) []string {
-	return append([]string{table.Plural(p.rows, "row") + " predicted"}, p.warnings()...)
+	return append([]string{table.Plural(p.rows, "row") + " predicted"}, warnings(p.model)...)
 }

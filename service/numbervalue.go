@@ -150,5 +150,5 @@ func (l *labelled) hold(cells func() []string, c *Case) error {
 }
 
 func (v *valuingNumbers) Lines(Naming) []string {
-	return append(worthLines(v.rows, v.Total, v.request, v.pays), v.warnings()...)
+	return append(worthLines(v.rows, v.Total, v.request, v.pays), warnings(v.model)...)
 }

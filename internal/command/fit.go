@@ -339,7 +339,7 @@ func newFitReport(p *lossep.Problem, m *lossep.Model, output string, seconds flo
 		Kernel:  m.Kernel().String(), Hyperparameters: make(map[string]float64), Entries: m.Recipe().Entries(),
 		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing, Candidates: s.Candidates,
 		Sharpness: s.Sharpness, Prevalence: target.Prevalence, Population: target.Population,
-		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: slices.Concat(service.Naming(service.Flags).Notes(p.Notes, p.Findings), s.Status.Notes), Leaks: p.Leaks, Codes: p.Codes,
+		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: slices.Concat(service.Naming(service.Flags).Notes(p.Notes, p.Findings), s.Status.Notes, m.Warnings()), Leaks: p.Leaks, Codes: p.Codes,
 		Seconds: seconds, Model: output,
 	}
 	if target.Binary() {

@@ -173,8 +173,9 @@ export class NumberModel extends Panel {
     this.part("verdict").replaceChildren(h("strong", {}, `${plural(decisions.length, "row")} decided.`), ` They are expected to cost ${number(total / decisions.length, 4)} each${edge ? `; ${edge}` : ""}.`);
     const d = decisions[row];
     const [curves] = known.distributions;
+    const probability = known.counts ? "at least 90 %" : "90 %"; // whole numbers have no interval of exactly that
     const shown = typeof d.action === "number" ? number(d.action, 4) : d.action;
-    this.part("case-verdict").replaceChildren(h("strong", {}, `Row ${row + 1}: ${shown}.`), ` It is expected to cost ${number(d.cost, 4)}. ${model.target.name} is ${number(d.mean, 4)} on average, and between ${number(curves.low, 4)} and ${number(curves.high, 4)} with a probability of 90 %.${d.unusual?.length ? ` Unlike the training rows in ${d.unusual.join(", ")}.` : ""}`);
+    this.part("case-verdict").replaceChildren(h("strong", {}, `Row ${row + 1}: ${shown}.`), ` It is expected to cost ${number(d.cost, 4)}. ${model.target.name} is ${number(d.mean, 4)} on average, and between ${number(curves.low, 4)} and ${number(curves.high, 4)} with a probability of ${probability}.${d.unusual?.length ? ` Unlike the training rows in ${d.unusual.join(", ")}.` : ""}`);
     this.form.show(model.columns, rows, rows[row]);
     this.#table(decisions, predictions, row);
     this.redraw();
