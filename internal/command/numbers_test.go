@@ -54,7 +54,7 @@ func TestDecideNumbersOfSpreadsheets(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for _, want := range []string{", on the 1 row with a known outcome", `outcomes that cannot be read: 2 rows, the first in line 3: "closed" is not a finite number`} {
+	for _, want := range []string{", on the 1 row with a known outcome", `outcomes that cannot be read: 2 rows, the first in line 3: "closed" is not a finite number in kg`} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, said)
 		}
