@@ -226,6 +226,7 @@ func (o Options) complete(t *table.Table) (Options, error) {
 	if err := o.check(); err != nil {
 		return o, err
 	}
+	o.Time, o.Fit.Data.Groups = t.Named(o.Time), t.Named(o.Fit.Data.Groups)
 	// A column that says how to judge is not to decide by.
 	if o.Time != "" && len(o.Fit.Data.Features) == 0 {
 		o.Fit.Data.Drop = append(slices.Clone(o.Fit.Data.Drop), o.Time)

@@ -62,7 +62,7 @@ func (a *Audit) limit() (err error) {
 			return at
 		}
 	}
-	a.periods, err = a.subject.Divided(table.Division{Per: a.opt.Per, Time: a.opt.Time})
+	a.periods, err = a.subject.Divided(table.Division{Per: a.opt.Per, Time: a.opt.Time, Dates: a.opt.Fit.Data.Dates})
 	return err
 }
 

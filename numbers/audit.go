@@ -87,6 +87,7 @@ func NewAudit(t *table.Table, o lossep.Options, costs *decision.NumberCosts, a A
 	if a.Time != "" && a.Test != nil {
 		return nil, inputf("time", "a time column and a test set exclude each other; give one of them")
 	}
+	a.Time, o.Data.Groups = t.Named(a.Time), t.Named(o.Data.Groups)
 	if a.Time != "" && len(o.Data.Features) == 0 {
 		o.Data.Drop = append(slices.Clone(o.Data.Drop), a.Time)
 	}
@@ -213,7 +214,7 @@ func (a *Auditing) Run(ctx context.Context, done []*Fold, keep func(*Fold) error
 func (a *Auditing) Summarise(folds []*Fold) (*Audit, error) {
 	run := &auditing{Auditing: a}
 	if a.limits != nil {
-		run.shared = &sharing{limits: a.limits, over: table.Division{Per: a.opt.Per, Time: a.opt.Time}}
+		run.shared = &sharing{limits: a.limits, over: table.Division{Per: a.opt.Per, Time: a.opt.Time, Dates: a.options.Data.Dates}}
 	}
 	for _, f := range folds {
 		if err := run.add(f); err != nil {

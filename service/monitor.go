@@ -77,7 +77,7 @@ func (q *Monitor) Of(ctx context.Context, m Loaded, t, outcomes, reference *tabl
 	for _, p := range r.Parts() {
 		o.Columns = append(o.Columns, monitor.Column{Name: p.Column, At: p.At})
 	}
-	order, spans, err := q.spans(t, cmp.Or(q.dates, r.DateOrder(q.Time)))
+	order, spans, err := q.spans(t, cmp.Or(q.dates, r.DateOrder(t.Named(q.Time))))
 	if err != nil {
 		return nil, err
 	}

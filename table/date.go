@@ -14,7 +14,7 @@ type DateOrder string
 // The orders. A file in which 03/04/2025 could be either is ambiguous.
 const (
 	YearFirst  DateOrder = "year-first"  // 2025-04-03, which needs no asking
-	DayFirst   DateOrder = "day-first"   // 03.04.2025, 3/4/2025
+	DayFirst   DateOrder = "day-first"   // 03.04.2025, whose points say so, and 3/4/2025
 	MonthFirst DateOrder = "month-first" // 04/03/2025
 	ClockTime  DateOrder = "time"        // 13:45, of no day
 )
@@ -131,7 +131,13 @@ func parseDay(text []byte, order DateOrder) (y, m, d int, rest []byte, ok bool) 
 	case DayFirst:
 		return c, b, a, rest, digits <= 2 && last == 4 && b <= 12
 	}
-	return c, a, b, rest, digits <= 2 && last == 4 && a <= 12 && separator != ' '
+	return c, a, b, rest, digits <= 2 && last == 4 && a <= 12 && separator != ' ' && separator != '.'
+}
+
+// isDotted tells of a date whether points are between its parts: the day comes first then.
+func isDotted(text []byte) bool {
+	_, digits, rest := number(text, 2)
+	return digits > 0 && len(rest) > 0 && rest[0] == '.'
 }
 
 func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }

@@ -31,9 +31,11 @@ func TestPeriodsOfCells(t *testing.T) {
 		{"2026-03-01,2026-03-01 23:59", "2026-03-01,2026-03-01", "", ""},
 		{"13.04.2026,01.04.2026", "2026-04-13,2026-04-01", "", ""},
 		{"04/13/2026,04/01/2026", "2026-04-13,2026-04-01", "", ""},
-		{"03.04.2026,01.04.2026", "", "the dates could be day-first or month-first", ""},
-		{"03.04.2026,01.04.2026", "2026-04-03,2026-04-01", "", DayFirst},
-		{"03.04.2026,01.04.2026", "2026-03-04,2026-01-04", "", MonthFirst},
+		{"03/04/2026,01/04/2026", "", "the dates could be day-first or month-first", ""},
+		{"03/04/2026,01/04/2026", "2026-04-03,2026-04-01", "", DayFirst},
+		{"03/04/2026,01/04/2026", "2026-03-04,2026-01-04", "", MonthFirst},
+		{"03.04.2026,01.04.2026", "2026-04-03,2026-04-01", "", ""},
+		{"03.04.2026,01.04.2026", "2026-04-03,2026-04-01", "", MonthFirst},
 		{"2026-03-01,soon", "", `"soon" is not a date`, ""},
 	} {
 		cells := strings.Split(c.cells, ",")
@@ -44,6 +46,34 @@ func TestPeriodsOfCells(t *testing.T) {
 		var at *Error
 		if err != nil && (!errors.As(err, &at) || at.Msg != c.wrong) {
 			t.Errorf("%s: %v", c.cells, err)
+		}
+	}
+}
+
+// Dates with points have the day first, whatever is said of others, and stand beside dates with the year first.
+func TestDatesWithPoints(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		order DateOrder
+		want  []float64 // in days since the first
+	}{
+		{"day,a\n03.04.2025,1\n04.04.2025,2\n2025-04-06,3\n", "", []float64{0, 1, 3}},
+		{"day,a\n03.04.2025,1\n04.04.2025,2\n05.04.2025,3\n", MonthFirst, []float64{0, 1, 2}},
+		{"day,a\n03/04/2025,1\n04/04/2025,2\n05/04/2025,3\n", MonthFirst, []float64{0, 31, 61}},
+		{"day,a\n03/04/2025,1\n04/04/2025,2\n05/04/2025,3\n", "", nil},
+	} {
+		data, err := Read(t.Context(), strings.NewReader(c.text), "days.csv", Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		times, err := data.Times("1", c.order)
+		if (err != nil) != (c.want == nil) {
+			t.Fatalf("%q: %v", c.text, err)
+		}
+		for i, days := range c.want {
+			if got := (times[i] - times[0]) / 86400; got != days {
+				t.Errorf("%q (%s): row %d is %v days after the first, want %v", c.text, c.order, i+1, got, days)
+			}
 		}
 	}
 }

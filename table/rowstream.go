@@ -304,5 +304,9 @@ func (r *Row) Number(j int, m *Markers, n *Notation) (float64, error) {
 			return x, nil
 		}
 	}
-	return 0, notFinite(r.CellPlace(j), string(cell), r.Decimal())
+	at := notFinite(r.CellPlace(j), string(cell), r.Decimal())
+	if n != nil && n.Unit != "" {
+		at.Msg += " in " + n.Unit
+	}
+	return 0, at
 }

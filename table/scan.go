@@ -302,6 +302,9 @@ func (s *Scan) DateOrders(wanted DateOrder) (orders []DateOrder, odd []uint32) {
 	if len(s.Words) == 0 {
 		return nil, nil
 	}
+	if wanted == MonthFirst && isDotted(s.Word(s.Words[0])) {
+		wanted = DayFirst
+	}
 	best := -1
 	odd = s.Words
 	for _, order := range []DateOrder{YearFirst, DayFirst, MonthFirst, ClockTime} {

@@ -135,6 +135,14 @@ func (t *Table) Subset(rows []int) *Table {
 	return &s
 }
 
+// Named is the name of the column that Column finds, or the reference itself where there is none.
+func (t *Table) Named(ref string) string {
+	if j, err := t.Column(ref); err == nil {
+		return t.columns[j]
+	}
+	return ref
+}
+
 // Column finds a column by its name, by its number from 1, as "last", or by a name that looks
 // the same (see expr.Composed), in this order, and returns its index from 0.
 func (t *Table) Column(ref string) (int, error) {

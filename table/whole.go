@@ -85,7 +85,10 @@ func (t *Table) Times(ref string, order DateOrder) ([]float64, error) {
 	}
 	times := make([]float64, t.n)
 	for i := range times {
-		times[i], _ = ParseDate(t.cells[j].Bytes(t.At(i, j)), orders[0])
+		text, known := t.cells[j].Bytes(t.At(i, j)), false
+		if times[i], known = ParseDate(text, orders[0]); !known {
+			times[i], _ = ParseDate(text, YearFirst)
+		}
 	}
 	return times, nil
 }

@@ -54,7 +54,7 @@ func TestDecideNumbersOfSpreadsheets(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for _, want := range []string{", on the 1 row with a known outcome", `outcomes that cannot be read: 2 rows, the first in line 3: "closed" is not a finite number`} {
+	for _, want := range []string{", on the 1 row with a known outcome", `outcomes that cannot be read: 2 rows, the first in line 3: "closed" is not a finite number in kg`} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, said)
 		}
@@ -77,6 +77,28 @@ func TestDecideNumbersOfSpreadsheets(t *testing.T) {
 		var to, errs bytes.Buffer
 		if code := run(context.Background(), append([]string{"decide", model, later}, strings.Fields(args)...), nil, &to, &errs); code != 2 || !strings.Contains(errs.String(), want) {
 			t.Errorf("%s: exit code %d, %s", args, code, errs.String())
+		}
+	}
+}
+
+// A column of times may be given by its number, and the order of day and month that is said holds for the periods of a
+// capacity, too.
+func TestAuditPerWeekOfWrittenDates(t *testing.T) {
+	past := "day,x,sold,late\n"
+	for i := range 48 {
+		past += fmt.Sprintf("%02d/%02d/2025,%d.5,%d,%s\n", 1+i/4, 1+3*(i%2), i%7, 20+3*(i%7)+i%3, []string{"yes", "no"}[i%7/4])
+	}
+	path := filepath.Join(t.TempDir(), "past.csv")
+	if err := os.WriteFile(path, []byte(past), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for costs, capacity := range map[string]string{"under=3,over=1 --target sold --drop late": "action=100", "fn=5,fp=1 --target late --drop sold --methods ep --references 0": "positive=2"} {
+		for dates, code := range map[string]int{"--dates day-first": 0, "": 2} {
+			args := "audit " + path + " --cost " + costs + " --folds 2 --time 1 --capacity " + capacity + " --per week --kernel rbf --format json --out " + filepath.Join(t.TempDir(), "audit") + " " + dates
+			var out, errs bytes.Buffer
+			if got := run(context.Background(), strings.Fields(args), nil, &out, &errs); got != code || code == 2 && !strings.Contains(errs.String(), "--dates day-first or --dates month-first") {
+				t.Errorf("%s: exit code %d, %s", args, got, errs.String())
+			}
 		}
 	}
 }
