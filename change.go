@@ -63,7 +63,7 @@ func NewChange[Y int | float64](old TrainingRows[Y], r *recipe.Recipe, before *U
 	c = &Change[Y]{Old: old, Kept: indices.Of(r.Rows), Fade: 1}
 	switch {
 	case !(o.HalfLife >= 0) || math.IsInf(o.HalfLife, 1):
-		return nil, inputf("half life", "%v is no number of rows", o.HalfLife)
+		return nil, inputf("half life", "%v is not above 0", o.HalfLife)
 	case len(o.IDs) > 0 && o.Forget == nil:
 		return nil, inputf("ids", "no table is given that has their rows; give that of past cases to forget from")
 	case o.HalfLife > 0 && more == nil:

@@ -41,7 +41,7 @@ func (a *Deciding) allocated(ctx context.Context, rd *recipe.Reader, id identity
 		}
 		w := &waiting{c: Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}, outcome: a.outcomeOf(&d)}
 		if a.request.Keep {
-			w.cells = d.Row.Cells()
+			w.cells = d.Row.Pointed()
 		}
 		if period.column >= 0 {
 			w.period, w.place = period.of(d.Row), d.Row.Place()

@@ -84,7 +84,7 @@ func (p *predicting) Rows(ctx context.Context, rd *recipe.Reader, several bool, 
 			return err
 		}
 		p.rows++
-		if err := emit(row.Row.Cells, &Case{ID: id.of(row.Row), Prediction: &row.Prediction, Unusual: row.Row.Unusual()}); err != nil {
+		if err := emit(row.Row.Pointed, &Case{ID: id.of(row.Row), Prediction: &row.Prediction, Unusual: row.Row.Unusual()}); err != nil {
 			return err
 		}
 	}
@@ -181,7 +181,7 @@ func (v *valuing) Rows(ctx context.Context, rd *recipe.Reader, several bool, emi
 			}
 		}
 		c := Case{ID: id.of(row.Row), Decision: &row.Decision, Worth: &row.Worth, Unusual: row.Row.Unusual()}
-		if err := emit(row.Row.Cells, &c); err != nil {
+		if err := emit(row.Row.Pointed, &c); err != nil {
 			return err
 		}
 	}

@@ -214,7 +214,7 @@ func (a *Deciding) emit(ctx context.Context, some []lossep.DecidedRow, id identi
 		d := &some[k]
 		c := Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}
 		a.tally(d, &c)
-		if err := emit(d.Row.Cells, &c); err != nil {
+		if err := emit(d.Row.Pointed, &c); err != nil {
 			return err
 		}
 	}

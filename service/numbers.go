@@ -337,7 +337,7 @@ func (a *answer) each(ctx context.Context, rd *recipe.Reader, several bool, emit
 		if err := more(row, c); err != nil {
 			return err
 		}
-		return emit(row.Cells, &Case{ID: id.of(row.Row), Number: c, Unusual: row.Unusual()})
+		return emit(row.Pointed, &Case{ID: id.of(row.Row), Number: c, Unusual: row.Unusual()})
 	})
 }
 

@@ -291,7 +291,7 @@ func (a *Deciding) topRows(ctx context.Context, rd *recipe.Reader, id identity, 
 		}
 		row.record = []any{&topRow{c, slices.Clone(d.Row.Features), d.Row.Place()}}
 		if a.request.Keep {
-			row.cells = d.Row.Cells()
+			row.cells = d.Row.Pointed()
 		}
 		if full {
 			top[0] = row

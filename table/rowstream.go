@@ -254,6 +254,9 @@ func (r *Row) Cells() []string {
 	return cells
 }
 
+// Pointed are the Cells with decimal points in their numbers; see Pointed.
+func (r *Row) Pointed() []string { return Pointed(r.Cells(), r.Decimal()) }
+
 // Cell is the cell of column j, as Cells has it.
 func (r *Row) Cell(j int) string { return string(r.Text(j)) }
 
