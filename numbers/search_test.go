@@ -132,7 +132,7 @@ func TestManySteps(t *testing.T) {
 	}
 }
 
-// A search ends when it is told to, whatever its actions are.
+// A search ends when it is stopped, whatever its actions are.
 func TestSearchStops(t *testing.T) {
 	list := make([]float64, 100000)
 	for k := range list {
