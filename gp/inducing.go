@@ -11,6 +11,7 @@ import (
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/level3"
 	"github.com/lossep/lossep/pass"
@@ -179,9 +180,11 @@ type shard struct {
 	from    int // row of x, and term, where the shard begins
 	rows    int
 
-	data, residual []float64 // of all blocks if they are kept, otherwise of the last
-	kept           []*gauss.Views
-	made           []bool // blocks that are in the buffer that they are kept in
+	first    int         // of its blocks among those of all shards
+	data     [][]float64 // of all blocks if they are kept, otherwise of the last
+	residual []float64
+	kept     []*gauss.Views
+	made     []bool // blocks that are in the buffer that they are kept in
 }
 
 // singleShard and coupledShard are its rows with their terms.
@@ -221,23 +224,30 @@ type ViewBuffer struct {
 	// pass.
 	Bytes int64
 
-	views, residual []float64
-	of              *gauss.Root // of the process whose views of x these are
-	x               *mat.Dense
-	made            [][]bool // blocks that are there, of each shard
+	views    [][]float64 // of a block each
+	residual []float64
+	of       *gauss.Root // of the process whose views of x these are
+	x        *mat.Dense
+	made     [][]bool // blocks that are there, of each shard
 }
 
-// lend is memory for n rows of so many numbers and their residuals, or nothing.
-func (r *ViewBuffer) lend(n, stride int) (views, residual []float64) {
+// lend is memory for the views of blocks of so many rows, stride numbers a row, and for the residuals of all
+// n rows, or nothing. That of each block is made by itself: to clear it takes as long as to read it.
+func (r *ViewBuffer) lend(blocks []int, n, stride int) (views [][]float64, residual []float64) {
 	if r == nil || int64(n)*int64(stride+1)*8 > r.Bytes {
 		return nil, nil
 	}
-	if len(r.residual) < n || len(r.views) < n*stride {
+	enough := len(r.residual) >= n && len(r.views) >= len(blocks)
+	for b := 0; b < len(blocks) && enough; b++ {
+		enough = len(r.views[b]) >= blocks[b]*stride
+	}
+	if !enough {
 		r.views, r.residual = nil, nil // collectable before the larger ones are made
-		r.views, r.residual = make([]float64, n*stride), make([]float64, n)
+		r.views, r.residual = make([][]float64, len(blocks)), make([]float64, n)
+		tasks.For(len(blocks), func(b int) { r.views[b] = make([]float64, blocks[b]*stride) })
 		r.of = nil
 	}
-	return r.views[:n*stride], r.residual[:n]
+	return r.views, r.residual[:n]
 }
 
 // ShardRows is the number of rows of a shard, unless told otherwise. Within one, blocks see
@@ -263,27 +273,38 @@ func (p *Inducing) Shards(x *mat.Dense, terms Terms, buffer *ViewBuffer, size in
 	if size == 0 {
 		size = ShardRows
 	}
-	stride := p.basis.Stride()
-	data, residual := buffer.lend(n, stride)
-	fresh := data != nil && (buffer.of != p.root || buffer.x != x || len(buffer.made) != (n+size-1)/size)
+	var shards []*shard
+	var blocks []int // rows of each
+	for from := 0; from < n; from += size {
+		s := &shard{process: p, x: x, from: from, rows: min(size, n-from), first: len(blocks)}
+		block := pass.BlockRows(s.rows, p.Dim())
+		for i := 0; i < s.rows; i += block {
+			blocks = append(blocks, min(block, s.rows-i))
+		}
+		shards = append(shards, s)
+	}
+	data, residual := buffer.lend(blocks, n, p.basis.Stride())
+	fresh := data != nil && (buffer.of != p.root || buffer.x != x || len(buffer.made) != len(shards))
 	if fresh {
 		buffer.of, buffer.x, buffer.made = p.root, x, nil
 	}
-	var shards []pass.Rows
-	for from := 0; from < n; from += size {
-		s := &shard{process: p, x: x, from: from, rows: min(size, n-from)}
+	rows := make([]pass.Rows, len(shards))
+	for k, s := range shards {
+		end := len(blocks)
+		if k+1 < len(shards) {
+			end = shards[k+1].first
+		}
 		if data != nil {
-			block := pass.BlockRows(s.rows, p.Dim())
-			s.kept = make([]*gauss.Views, (s.rows+block-1)/block)
+			s.kept = make([]*gauss.Views, end-s.first)
 			if fresh {
 				buffer.made = append(buffer.made, make([]bool, len(s.kept)))
 			}
-			s.made = buffer.made[from/size]
-			s.data, s.residual = data[from*stride:(from+s.rows)*stride], residual[from:from+s.rows]
+			s.made = buffer.made[k]
+			s.data, s.residual = data[s.first:end], residual[s.from:s.from+s.rows]
 		}
-		shards = append(shards, s.with(terms))
+		rows[k] = s.with(terms)
 	}
-	return shards
+	return rows
 }
 
 func (s *shard) Len() int { return s.rows }
@@ -292,14 +313,14 @@ func (s *shard) Dim() int { return s.process.Dim() }
 // Views implements pass.Rows. Blocks that are kept are made when they are first asked for.
 func (s *shard) Views(i, j int) *gauss.Views {
 	stride, at, made := s.process.basis.Stride(), 0, false
-	block := i / pass.BlockRows(s.rows, s.Dim())
+	block, room := i/pass.BlockRows(s.rows, s.Dim()), 0
 	if s.kept != nil {
 		if v := s.kept[block]; v != nil {
 			return v
 		}
-		at, made = i, s.made[block]
+		room, at, made = block, i, s.made[block]
 	} else if len(s.residual) < j-i {
-		s.data, s.residual = make([]float64, (j-i)*stride), make([]float64, j-i)
+		s.data, s.residual = [][]float64{make([]float64, (j-i)*stride)}, make([]float64, j-i)
 	}
 	var sums []effects.Moment
 	if s.process.trained != nil {
@@ -307,7 +328,7 @@ func (s *shard) Views(i, j int) *gauss.Views {
 		functions := len(s.process.trained) / n
 		sums = s.process.trained[(s.from+i)*functions : (s.from+j)*functions]
 	}
-	v := s.process.at(s.inputs(i, j).RawMatrix(), s.data[at*stride:(at+j-i)*stride], s.residual[at:at+j-i], sums, made)
+	v := s.process.at(s.inputs(i, j).RawMatrix(), s.data[room][:(j-i)*stride], s.residual[at:at+j-i], sums, made)
 	if s.kept != nil {
 		s.made[block], s.kept[block] = true, v
 	}

@@ -12,31 +12,43 @@ import (
 	"github.com/lossep/lossep/internal/tasks"
 )
 
+// weighed is how many rows weights are found of at a time.
+const weighed = 256
+
 // weights are the expected curvatures of the terms at the rows of x, times how often they count,
 // nil at the start, when nothing is known.
 func (s *induction) weights(x *mat.Dense, terms gp.Terms) []float64 {
 	if s.last == nil {
 		return nil
 	}
-	n, _ := x.Dims()
-	views, q := s.last.process.At(x), s.last.result.Q
-	mean, variance := make([][]float64, len(q)), make([][]float64, len(q))
-	for c, one := range q {
-		mean[c], variance[c] = make([]float64, n), make([]float64, n)
-		one.Predict(views.Of(c), mean[c], variance[c], new(gauss.Workspace))
-	}
+	n, d := x.Dims()
+	q := s.last.result.Q
 	weights := make([]float64, n)
 	single, ok := terms.(gp.SingleTerms)
-	tasks.For(n, func(i int) {
-		switch {
-		case !ok:
-			weights[i] = expectedCurvatures(i, mean, variance)
-		case s.opt.Weights != nil:
-			weights[i] = s.opt.Weights(mean[0][i], variance[0][i])
-		default:
-			weights[i] = expectedCurvature(single.Term(i), mean[0][i], variance[0][i])
+	mean, variance := make([][]float64, len(q)), make([][]float64, len(q))
+	for c := range q {
+		mean[c], variance[c] = make([]float64, n), make([]float64, n)
+	}
+	tasks.Each((n+weighed-1)/weighed, func() func(int) {
+		var ws gauss.Workspace
+		return func(task int) {
+			from, to := task*weighed, min((task+1)*weighed, n)
+			views := s.last.process.At(x.Slice(from, to, 0, d).(*mat.Dense))
+			for c, one := range q {
+				one.Predict(views.Of(c), mean[c][from:to], variance[c][from:to], &ws)
+			}
+			for i := from; i < to; i++ {
+				switch {
+				case !ok:
+					weights[i] = expectedCurvatures(i, mean, variance)
+				case s.opt.Weights != nil:
+					weights[i] = s.opt.Weights(mean[0][i], variance[0][i])
+				default:
+					weights[i] = expectedCurvature(single.Term(i), mean[0][i], variance[0][i])
+				}
+				weights[i] *= gp.CountOf(terms, i)
+			}
 		}
-		weights[i] *= gp.CountOf(terms, i)
 	})
 	return weights
 }
