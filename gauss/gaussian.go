@@ -52,29 +52,38 @@ func (n *Natural) CopyFrom(o *Natural) {
 	copy(n.H, o.H)
 	p, q := n.P.RawSymmetric(), o.P.RawSymmetric()
 	if p.N <= rowGroup { // without a place in memory for what is to be done
-		for i := range p.N {
-			copy(p.Data[i*p.Stride+i:i*p.Stride+p.N], q.Data[i*q.Stride+i:i*q.Stride+q.N])
-		}
+		copyRows(p, q, 0, p.N)
 		return
 	}
-	overRows(p.N, func(i int) {
-		copy(p.Data[i*p.Stride+i:i*p.Stride+p.N], q.Data[i*q.Stride+i:i*q.Stride+q.N])
-	})
+	overGroups(p.N, func(from, to int) { copyRows(p, q, from, to) })
+}
+
+// copyRows copies some rows of an upper triangle.
+func copyRows(to, from blas64.Symmetric, first, end int) {
+	for i := first; i < end; i++ {
+		copy(to.Data[i*to.Stride+i:i*to.Stride+to.N], from.Data[i*from.Stride+i:])
+	}
 }
 
 // Times multiplies n by o to the given power: 1 for a product, −1 for a quotient.
-func (n *Natural) Times(o *Natural, power float64) {
-	floats.AddScaled(n.H, power, o.H)
-	p, q := n.P.RawSymmetric(), o.P.RawSymmetric()
+func (n *Natural) Times(o *Natural, power float64) { n.SetProduct(n, o, power) }
+
+// SetProduct makes n the product of a and b to the given power.
+func (n *Natural) SetProduct(a, b *Natural, power float64) {
+	floats.AddScaledTo(n.H, a.H, power, b.H)
+	p, q, r := n.P.RawSymmetric(), a.P.RawSymmetric(), b.P.RawSymmetric()
 	if p.N <= rowGroup {
-		for i := range p.N {
-			floats.AddScaled(p.Data[i*p.Stride+i:i*p.Stride+p.N], power, q.Data[i*q.Stride+i:i*q.Stride+q.N])
-		}
+		addRows(p, q, power, r, 0, p.N)
 		return
 	}
-	overRows(p.N, func(i int) {
-		floats.AddScaled(p.Data[i*p.Stride+i:i*p.Stride+p.N], power, q.Data[i*q.Stride+i:i*q.Stride+q.N])
-	})
+	overGroups(p.N, func(from, to int) { addRows(p, q, power, r, from, to) })
+}
+
+// addRows writes a sum of upper triangles, some rows of it.
+func addRows(to, a blas64.Symmetric, x float64, b blas64.Symmetric, first, end int) {
+	for i := first; i < end; i++ {
+		floats.AddScaledTo(to.Data[i*to.Stride+i:i*to.Stride+to.N], a.Data[i*a.Stride+i:i*a.Stride+to.N], x, b.Data[i*b.Stride+i:i*b.Stride+to.N])
+	}
 }
 
 // TimesScalar multiplies n by a scalar factor on one view with row a, to the
@@ -92,7 +101,15 @@ func (n *Natural) TimesScalar(a []float64, s Scalar, power float64) {
 func (n *Natural) TimesScalars(views *Views, s []Scalar, ws *Workspace) {
 	sameLength(views, len(s))
 	tau := ws.pullScalars(n.H, views, s)
-	n.product(views.a, views.lead, tau, 1)
+	n.product(views.a, views.lead, tau, 1, n.P)
+}
+
+// SetTimesScalars makes n the product of o and a scalar factor for every view.
+func (n *Natural) SetTimesScalars(o *Natural, views *Views, s []Scalar, ws *Workspace) {
+	sameLength(views, len(s))
+	copy(n.H, o.H)
+	tau := ws.pullScalars(n.H, views, s)
+	n.product(views.a, views.lead, tau, 1, o.P)
 }
 
 // SetPosterior makes n the standard Gaussian times a scalar factor for every view. It
@@ -101,15 +118,15 @@ func (n *Natural) SetPosterior(views *Views, s []Scalar, ws *Workspace) {
 	sameLength(views, len(s))
 	clear(n.H)
 	tau := ws.pullScalars(n.H, views, s)
-	n.product(views.a, views.lead, tau, 0)
+	n.product(views.a, views.lead, tau, 0, n.P)
 	n.addIdentity()
 }
 
-// product replaces P by AᵀDA + beta·P for a diagonal D of any sign, leaving out the
-// leading zeros of rows of A. A nil D is the identity.
-func (n *Natural) product(a *mat.Dense, lead []int, d []float64, beta float64) {
-	p, r := n.P.RawSymmetric(), a.RawMatrix()
-	kernels.SymProduct(blas.Upper, trans, p.N, r.Rows, 1, r.Data, r.Stride, lead, d, beta, p.Data, p.Stride)
+// product replaces P by AᵀDA + beta·Q for a diagonal D of any sign, leaving out the
+// leading zeros of rows of A. A nil D is the identity. Q may be P.
+func (n *Natural) product(a *mat.Dense, lead []int, d []float64, beta float64, q *mat.SymDense) {
+	p, r, b := n.P.RawSymmetric(), a.RawMatrix(), q.RawSymmetric()
+	kernels.SymProduct(blas.Upper, trans, p.N, r.Rows, 1, r.Data, r.Stride, lead, d, beta, b.Data, b.Stride, p.Data, p.Stride)
 }
 
 func (n *Natural) addIdentity() {
@@ -131,7 +148,6 @@ type Gaussian struct {
 	meanOnce sync.Once
 	// version changes with every Exchange, so that a workspace knows what it holds.
 	version int
-	copying copying
 }
 
 // NewGaussian is the standard Gaussian in m dimensions.
@@ -167,17 +183,8 @@ func FromMoments(mean []float64, cov *mat.SymDense) (*Gaussian, error) {
 
 // Exchange gives g the natural parameters n and n those that g had, or returns ErrImproper
 // and leaves both as they were. It takes M³/3 operations.
-func (g *Gaussian) Exchange(n *Natural) error { return g.exchange(n, g.factorise(n)) }
-
-// Become is Exchange for a copy of n, which is made in a room that g's own go to.
-func (g *Gaussian) Become(n, room *Natural) error {
-	copy(room.H, n.H)
-	g.copying.run(g.square(), n.P.RawSymmetric(), room.P.RawSymmetric())
-	return g.exchange(room, g.eliminate(room.H))
-}
-
-// exchange ends an Exchange for n, whose factor was found if it is proper.
-func (g *Gaussian) exchange(n *Natural, ok bool) error {
+func (g *Gaussian) Exchange(n *Natural) error {
+	ok := g.factorise(n)
 	f := g.factor
 	logDet, least := 0.0, math.Inf(1)
 	for i := 0; i < f.N && ok; i++ {
@@ -203,22 +210,11 @@ func (g *Gaussian) exchange(n *Natural, ok bool) error {
 // factorise finds the factor of n's precision and the standardised mean, and reports
 // whether the precision is positive definite.
 func (g *Gaussian) factorise(n *Natural) bool {
-	g.copying.run(g.square(), n.P.RawSymmetric(), blas64.Symmetric{})
-	return g.eliminate(n.H)
-}
-
-// square is where the factor is, for the precision.
-func (g *Gaussian) square() blas64.Symmetric {
-	return blas64.Symmetric{N: g.factor.N, Stride: g.factor.Stride, Data: g.factor.Data}
-}
-
-// eliminate is factorise for a precision that is in the place of the factor, and a shift h.
-func (g *Gaussian) eliminate(h []float64) bool {
-	f := g.factor
-	for i, h := range h {
+	f, p := g.factor, n.P.RawSymmetric()
+	for i, h := range n.H {
 		f.Data[i*f.Stride+f.N] = h
 	}
-	ok := kernels.CholeskySolve(f.N, 1, f.Data, f.Stride)
+	ok := kernels.CholeskySolve(f.N, 1, p.Data, p.Stride, f.Data, f.Stride)
 	for i := range g.white {
 		g.white[i] = f.Data[i*f.Stride+f.N]
 	}
@@ -314,7 +310,7 @@ func (g *Gaussian) Tilt(dst *Natural, views *Views, d1, d2 []float64, ws *Worksp
 	clear(grad)
 	ws.whitened(views).Pull(grad, d1)
 	rows, lead, bends := ws.significant(views.lead, d2)
-	dst.product(rows, lead, bends, 0)
+	dst.product(rows, lead, bends, 0, dst.P)
 	dst.addIdentity()
 	blas64.Syr(-1, vector(grad), dst.P.RawSymmetric())
 	// P is the Cholesky factor in the reverse order of rows and columns, turned
@@ -334,7 +330,7 @@ func (g *Gaussian) Tilt(dst *Natural, views *Views, d1, d2 []float64, ws *Worksp
 	kernels.SolveStairs(blas.Left, m, m, inner.Data, inner.Stride, y.Data, y.Stride, ws.lead, y.Data, y.Stride)
 	blas64.Trsv(noTrans, u, vector(grad))
 	floats.Add(grad, g.Mean())
-	dst.product(ws.square, ws.lead, nil, 0)
+	dst.product(ws.square, ws.lead, nil, 0, dst.P)
 	blas64.Symv(1, inner, vector(grad), 0, vector(dst.H))
 	return nil
 }
@@ -355,5 +351,5 @@ func reverse(s blas64.Symmetric) {
 func (g *Gaussian) Cross(views *Views, dst *mat.SymDense, ws *Workspace) {
 	g.whiten(views, ws)
 	r, d := ws.rows.RawMatrix(), dst.RawSymmetric()
-	kernels.SymProduct(blas.Upper, noTrans, r.Rows, r.Cols, 1, r.Data, r.Stride, views.lead, nil, 0, d.Data, d.Stride)
+	kernels.SymProduct(blas.Upper, noTrans, r.Rows, r.Cols, 1, r.Data, r.Stride, views.lead, nil, 0, nil, 0, d.Data, d.Stride)
 }

@@ -43,6 +43,13 @@ func (n Naturals) Times(o Naturals, power float64) {
 	}
 }
 
+// SetProduct makes each the product of those of a and b to the given power.
+func (n Naturals) SetProduct(a, b Naturals, power float64) {
+	for c, one := range n {
+		one.SetProduct(a[c], b[c], power)
+	}
+}
+
 // Gaussians are proper Gaussians of the same dimension that are independent of each other.
 type Gaussians []*Gaussian
 
@@ -65,19 +72,6 @@ func (g Gaussians) Exchange(n Naturals) error {
 			for back := range c {
 				// What was proper before is so again.
 				_ = g[back].Exchange(n[back])
-			}
-			return err
-		}
-	}
-	return nil
-}
-
-// Become is that of all of them, or of none.
-func (g Gaussians) Become(n, room Naturals) error {
-	for c, one := range g {
-		if err := one.Become(n[c], room[c]); err != nil {
-			for back := range c {
-				_ = g[back].Exchange(room[back])
 			}
 			return err
 		}

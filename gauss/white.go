@@ -105,7 +105,7 @@ func (g *Gaussian) Length(views *Views, s []Scalar, more *Natural, ws *Workspace
 	}
 	ws.whitened(views).Pull(grad, residual)
 	w := ws.rows.RawMatrix()
-	kernels.SymProduct(blas.Upper, trans, m, w.Rows, 1, w.Data, w.Stride, views.lead, tau, beta, y.Data, y.Stride)
+	kernels.SymProduct(blas.Upper, trans, m, w.Rows, 1, w.Data, w.Stride, views.lead, tau, beta, y.Data, y.Stride, y.Data, y.Stride)
 	return lengthOf(y, grad)
 }
 
@@ -122,7 +122,7 @@ func lengthOf(y blas64.General, g []float64) float64 {
 // whitenForm writes U⁻ᵀPU⁻¹ into y.
 func (g *Gaussian) whitenForm(y blas64.General, s *mat.SymDense) {
 	m, u := g.Dim(), g.factor
-	g.copying.whole(y, s.RawSymmetric())
+	whole(y, s.RawSymmetric())
 	kernels.Dtrsm(blas.Left, u.Uplo, trans, u.Diag, m, m, 1, u.Data, u.Stride, y.Data, y.Stride)
 	kernels.Dtrsm(blas.Right, u.Uplo, noTrans, u.Diag, m, m, 1, u.Data, u.Stride, y.Data, y.Stride)
 }

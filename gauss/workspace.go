@@ -179,60 +179,43 @@ func reshape(d *mat.Dense, n, m int) *mat.Dense {
 // passing is the work, in operations, that reading or writing a number stands for.
 const passing = 20
 
-// copying copies the upper triangle of a symmetric matrix, to two places if there is another, or all of it.
-type copying struct {
-	to, from, other  blas64.Symmetric
-	body, mirrorBody func(task int)
-}
-
 // overRows calls body for rows of an upper triangle of n rows, on all processors where it is large.
 func overRows(n int, body func(i int)) {
-	level3.Share(passing*float64(n*n), (n+rowGroup-1)/rowGroup, func(task int) {
-		for i := task * rowGroup; i < min((task+1)*rowGroup, n); i++ {
+	overGroups(n, func(from, to int) {
+		for i := from; i < to; i++ {
 			body(i)
 		}
 	})
 }
 
-func (c *copying) run(to, from, other blas64.Symmetric) {
-	if c.body == nil {
-		c.body = c.task
-	}
-	c.to, c.from, c.other = to, from, other
-	level3.Share(passing*float64(to.N*to.N), (to.N+rowGroup-1)/rowGroup, c.body)
-	c.to, c.from, c.other = blas64.Symmetric{}, blas64.Symmetric{}, blas64.Symmetric{}
-}
-
-func (c *copying) task(task int) {
-	n := c.to.N
-	for i := task * rowGroup; i < min((task+1)*rowGroup, n); i++ {
-		row := c.from.Data[i*c.from.Stride+i : i*c.from.Stride+n]
-		copy(c.to.Data[i*c.to.Stride+i:], row)
-		if c.other.N > 0 {
-			copy(c.other.Data[i*c.other.Stride+i:], row)
-		}
-	}
+// overGroups is overRows for groups of rows.
+func overGroups(n int, body func(from, to int)) {
+	level3.Share(passing*float64(n*n), (n+rowGroup-1)/rowGroup, func(task int) {
+		body(task*rowGroup, min((task+1)*rowGroup, n))
+	})
 }
 
 // whole writes a symmetric matrix with both of its triangles.
-func (c *copying) whole(to blas64.General, from blas64.Symmetric) {
-	if c.mirrorBody == nil {
-		c.mirrorBody = c.mirrorTask
+func whole(to blas64.General, from blas64.Symmetric) {
+	upper := blas64.Symmetric{N: to.Rows, Stride: to.Stride, Data: to.Data}
+	if to.Rows <= rowGroup {
+		copyRows(upper, from, 0, to.Rows)
+		mirrorRows(to, from, 0, to.Rows)
+		return
 	}
-	c.run(blas64.Symmetric{N: to.Rows, Stride: to.Stride, Data: to.Data}, from, blas64.Symmetric{})
-	c.to, c.from = blas64.Symmetric{N: to.Rows, Stride: to.Stride, Data: to.Data}, from
-	level3.Share(passing*float64(to.Rows*to.Rows), (to.Rows+rowGroup-1)/rowGroup, c.mirrorBody)
-	c.to, c.from = blas64.Symmetric{}, blas64.Symmetric{}
+	overGroups(to.Rows, func(first, end int) {
+		copyRows(upper, from, first, end)
+		mirrorRows(to, from, first, end)
+	})
 }
 
-// mirrorTask writes some rows below the diagonal, in squares, so that what is near in memory is read and written together.
-func (c *copying) mirrorTask(task int) {
-	first, end := task*rowGroup, min((task+1)*rowGroup, c.to.N)
+// mirrorRows writes some rows below the diagonal, in squares, so that what is near in memory is read and written together.
+func mirrorRows(to blas64.General, from blas64.Symmetric, first, end int) {
 	for j0 := 0; j0 < end; j0 += rowGroup {
 		for i := max(first, j0); i < end; i++ {
-			row := c.to.Data[i*c.to.Stride:]
+			row := to.Data[i*to.Stride:]
 			for j := j0; j < min(j0+rowGroup, i); j++ {
-				row[j] = c.from.Data[j*c.from.Stride+i]
+				row[j] = from.Data[j*from.Stride+i]
 			}
 		}
 	}

@@ -129,7 +129,7 @@ func BenchmarkGonumCholesky(b *testing.B) {
 }
 
 func symProduct(r routines, n int, general, definite, out []float64) {
-	r.SymProduct(blas.Lower, blas.Trans, n, n, 1, general, n, nil, definite[:n], 0, out, n)
+	r.SymProduct(blas.Lower, blas.Trans, n, n, 1, general, n, nil, definite[:n], 0, nil, 0, out, n)
 }
 
 func BenchmarkSymProduct(b *testing.B) { benchmark(b, 1, []int{32, 128, 500, 1000}, symProduct) }
@@ -145,7 +145,7 @@ func triangularLead(n int) []int {
 
 func BenchmarkStairProduct(b *testing.B) {
 	benchmark(b, 1./3, []int{32, 128, 500, 1000}, func(r routines, n int, general, definite, out []float64) {
-		r.SymProduct(blas.Upper, blas.Trans, n, n, 1, general, n, triangularLead(n), definite[:n], 0, out, n)
+		r.SymProduct(blas.Upper, blas.Trans, n, n, 1, general, n, triangularLead(n), definite[:n], 0, nil, 0, out, n)
 	})
 }
 

@@ -83,7 +83,7 @@ func (impl Implementation) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alph
 		reference.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
-	impl.symmetric(ul, alpha, operand(tA, a, n, k, lda), nil, nil, beta, rowMajor(c, n, n, ldc))
+	impl.symmetric(ul, alpha, operand(tA, a, n, k, lda), nil, nil, beta, view{}, rowMajor(c, n, n, ldc))
 }
 
 // Dsyr2k computes one triangle of C = alpha·(A·Bᵀ + B·Aᵀ) + beta·C, A and B n×k

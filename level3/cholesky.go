@@ -23,6 +23,7 @@ const (
 type factoring struct {
 	panels         // of the block on the diagonal
 	update product // of what is below and to the right of it
+	a      view    // the matrix, where it has another place than its factor
 	u      view
 	block  int // rows found at a time
 	rows   int // of the last block on the diagonal that was factored
@@ -39,27 +40,31 @@ var factoringPool = sync.Pool{New: func() any {
 	return f
 }}
 
-// cholesky replaces the upper triangle of u by U with UᵀU what it was, and reports
-// whether that is positive definite. Columns to the right of the triangle are replaced
+// cholesky writes U into the upper triangle of u, with UᵀU the matrix a, or what u was where a has no
+// rows, and reports whether that is positive definite. Columns to the right of the triangle are replaced
 // by U⁻ᵀ times them. Nothing below the diagonal is read or written.
-func (s *session) cholesky(u view) bool {
+func (s *session) cholesky(a, u view) bool {
 	f := factoringPool.Get().(*factoring)
 	p := &f.update
-	f.session, f.u, f.block, f.known, f.base = s, u, factorBlock, 0, 0
+	f.session, f.a, f.u, f.block, f.known, f.base = s, a, u, factorBlock, 0, 0
 	if u.rows <= smallFactorOrder {
 		f.block = smallFactorBlock
 	}
 	p.session, p.alpha, p.accumulate, p.symmetric, p.widthA = s, -1, true, true, s.nr
 	p.edge = grown(p.edge, s.workers*s.mr*s.nr)
+	f.fetch(0, min(f.block, u.rows), 0, min(f.block, u.rows))
 	f.factorNext()
 	for f.ok && f.base < u.rows {
 		f.step()
 	}
 	ok := f.ok
-	f.session, f.u, p.session, p.c = nil, view{}, nil, view{}
+	f.session, f.a, f.u, p.session, p.c = nil, view{}, view{}, nil, view{}
 	factoringPool.Put(f)
 	return ok
 }
+
+// fetch has a part of the upper triangle at its place before it is first worked on.
+func (f *factoring) fetch(iLo, iHi, jLo, jHi int) { f.u.copyRegion(f.a, upper, iLo, iHi, jLo, jHi) }
 
 // factorNext factors the next block on the diagonal.
 func (f *factoring) factorNext() {
@@ -90,6 +95,9 @@ func (f *factoring) step() {
 func (f *factoring) solveTask(_, task int) {
 	j := task * f.nr
 	width := min(f.nr, f.u.cols-f.base-j)
+	if f.base == f.rows {
+		f.fetch(0, f.rows, f.base+j, f.base+j+width)
+	}
 	b := f.u.block(f.base-f.rows, f.base+j, f.rows, width)
 	blocks := ceilDiv(f.rows, f.mr)
 	panel := f.update.packedB[j*f.block:][:blocks*f.mr*f.nr]
@@ -106,7 +114,7 @@ func (f *factoring) solveTask(_, task int) {
 func (f *factoring) updateTask(worker, task int) {
 	p := &f.update
 	if task == 0 {
-		p.rectangle(worker, 0, min(f.block, p.i1), 0, min(f.block, p.j1), 0, p.p1)
+		f.rectangle(worker, 0, min(f.block, p.i1), 0, min(f.block, p.j1))
 		f.factorNext()
 		return
 	}
@@ -114,8 +122,16 @@ func (f *factoring) updateTask(worker, task int) {
 	i, j := task/across*factorTask, task%across*factorTask
 	iEnd, jEnd := min(i+factorTask, p.i1), min(j+factorTask, p.j1)
 	if iEnd > f.block || jEnd > f.block {
-		p.rectangle(worker, i, iEnd, j, jEnd, 0, p.p1)
+		f.rectangle(worker, i, iEnd, j, jEnd)
 	}
+}
+
+// rectangle updates a rectangle of what is below and to the right of the block.
+func (f *factoring) rectangle(worker, iLo, iHi, jLo, jHi int) {
+	if f.base == f.rows { // after the first block, which has fetched nothing of it
+		f.fetch(f.base+iLo, f.base+iHi, f.base+jLo, f.base+jHi)
+	}
+	f.update.rectangle(worker, iLo, iHi, jLo, jHi, 0, f.update.p1)
 }
 
 // smallCholesky is the Cholesky factorisation of a small matrix inside packed panels. It

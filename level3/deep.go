@@ -36,7 +36,7 @@ func (s *session) multiplyDeep(alpha float64, b view, st stairs, d []float64, c 
 		}
 		alone := s.kernels.begin(0)
 		defer alone.end()
-		alone.multiplySymmetric(alpha, b.block(from, 0, to-from, n), st.below(from), weights, part, r, true)
+		alone.multiplySymmetric(alpha, b.block(from, 0, to-from, n), st.below(from), weights, view{}, part, r, true)
 	})
 	for slice := range slices {
 		part := own(slice)

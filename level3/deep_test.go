@@ -49,7 +49,7 @@ func TestDeepProducts(t *testing.T) {
 					for _, cores := range []int{1, 2, 3, 16} {
 						runtime.GOMAXPROCS(cores)
 						c := append([]float64(nil), start...)
-						impl.SymProduct(blas.Upper, blas.Trans, n, k, 2, a, n, l, d, beta, c, n)
+						impl.SymProduct(blas.Upper, blas.Trans, n, k, 2, a, n, l, d, beta, c, n, c, n)
 						if first == nil {
 							first = c
 						}

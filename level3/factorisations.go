@@ -20,22 +20,33 @@ func (impl Implementation) Cholesky(ul blas.Uplo, n int, a []float64, lda int) (
 	}
 	s := impl.ks.begin(flops(1./3, n, n, n))
 	defer s.end()
-	return s.cholesky(lowerView(ul, n, a, lda).t())
+	return s.cholesky(view{}, lowerView(ul, n, a, lda).t())
 }
 
-// CholeskySolve replaces the upper triangle of the symmetric matrix A of order n by U
-// with Uᵀ·U = A, and the k columns B to the right of A by U⁻ᵀ·B. It returns false when A
-// is not positive definite, NaN included; triangle and columns then hold intermediate
-// values. It takes n³/3 + n²k operations and panics as gonum's Dpotrf does.
-func (impl Implementation) CholeskySolve(n, k int, a []float64, lda int) (ok bool) {
-	if impl.ks != nil && !impl.ks.smallFactor(n) && k >= 0 && holds(a, n, n+k, lda) {
-		s := impl.ks.begin(flops(1./3, n, n, n))
-		defer s.end()
-		return s.cholesky(rowMajor(a, n, n+k, lda))
+// CholeskySolve writes into the upper triangle of u the factor U of the symmetric matrix A of order n,
+// Uᵀ·U = A, of which it reads the upper triangle, and replaces the k columns B to the right of that of u by
+// U⁻ᵀ·B. A and u may be the same. It returns false when A is not positive definite, NaN included; triangle
+// and columns then hold intermediate values. It takes n³/3 + n²k operations and panics as gonum's Dpotrf does.
+func (impl Implementation) CholeskySolve(n, k int, a []float64, lda int, u []float64, ldu int) (ok bool) {
+	if !holds(a, n, n, lda) {
+		return lapackReference.Dpotrf(blas.Upper, n, a, lda)
 	}
-	ok = lapackReference.Dpotrf(blas.Upper, n, a, lda)
+	if k >= 0 && holds(u, n, n+k, ldu) {
+		to := rowMajor(u, n, n+k, ldu)
+		var from view
+		if n > 0 && (&a[0] != &u[0] || lda != ldu) {
+			from = rowMajor(a, n, n, lda)
+		}
+		if impl.ks != nil && !impl.ks.smallFactor(n) {
+			s := impl.ks.begin(flops(1./3, n, n, n))
+			defer s.end()
+			return s.cholesky(from, to)
+		}
+		to.copyRegion(from, upper, 0, n, 0, n)
+	}
+	ok = lapackReference.Dpotrf(blas.Upper, n, u, ldu)
 	if ok && n > 0 && k != 0 {
-		reference.Dtrsm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, n, k, 1, a, lda, a[n:], lda)
+		reference.Dtrsm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, n, k, 1, u, ldu, u[n:], ldu)
 	}
 	return ok
 }

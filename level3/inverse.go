@@ -76,12 +76,12 @@ func (s *session) gram(l view) {
 			factor = factor.t()
 		}
 		st := stairs{lead: lead}
-		s.multiplySymmetric(1, factor, st, nil, l, lower, false)
+		s.multiplySymmetric(1, factor, st, nil, view{}, l, lower, false)
 		return
 	}
 	l11, l21, l22 := quarters(l, s.split(l.rows))
 	s.gram(l11)
-	s.multiplySymmetric(1, l21, stairs{}, nil, l11, lower, true)
+	s.multiplySymmetric(1, l21, stairs{}, nil, view{}, l11, lower, true)
 	s.triangleTimes(l22.t().flip(), triangleForm{diagonal: asIs}, l21.flipRows())
 	s.gram(l22)
 }

@@ -257,7 +257,7 @@ func TestPanics(t *testing.T) {
 		"lda":   func(p *problem, o *operands) { o.lda = n - 1 },
 		"ldb":   func(p *problem, o *operands) { o.ldb = n - 1 },
 		"ldc":   func(p *problem, o *operands) { o.ldc = n - 1 },
-		"a":     func(p *problem, o *operands) { o.a = o.a[:len(o.a)-1] },
+		"a":     func(p *problem, o *operands) { o.a = o.a[:max(0, len(o.a)-1)] },
 		"b":     func(p *problem, o *operands) { o.b = o.b[:max(0, len(o.b)-1)] },
 		"c":     func(p *problem, o *operands) { o.c = o.c[:max(0, len(o.c)-1)] },
 	}
@@ -271,8 +271,8 @@ func TestPanics(t *testing.T) {
 				return panicOf(func() { p.call(r, o) })
 			}
 			want := call(truth{})
-			if op.name == "symProduct" || op.name == "solveStairs" {
-				continue // the reference is a loop without checks
+			if op.name == "symProduct" || op.name == "solveStairs" || op.name == "choleskySolve" {
+				continue // the reference has a loop without checks
 			}
 			for _, impl := range everything() {
 				if got := call(impl); got != want {
@@ -287,10 +287,17 @@ func TestOwnPanics(t *testing.T) {
 	const n = 30
 	a, c, d, lead := make([]float64, n*n), make([]float64, n*n), make([]float64, n), make([]int, n)
 	product := func(impl Implementation, a []float64, lead []int, d []float64, ldc int) func() {
-		return func() { impl.SymProduct(blas.Lower, blas.Trans, n, n, 1, a, n, lead, d, 0, c, ldc) }
+		return func() { impl.SymProduct(blas.Lower, blas.Trans, n, n, 1, a, n, lead, d, 0, nil, 0, c, ldc) }
 	}
 	solve := func(impl Implementation, side blas.Side, u, a []float64, lead []int, ldx int) func() {
 		return func() { impl.SolveStairs(side, n, n, u, n, a, n, lead, c, ldx) }
+	}
+	factor := func(impl Implementation, k int, a []float64, lda int, u []float64, ldu int) func() {
+		return func() { impl.CholeskySolve(n, k, a, lda, u, ldu) }
+	}
+	one, room := make([]float64, n*n), make([]float64, n*(n+1))
+	for i := range n {
+		one[i*n+i], room[i*n+i] = 1, 1
 	}
 	negative, large := slices.Clone(lead), slices.Clone(lead)
 	negative[3], large[4] = -1, n+1
@@ -305,6 +312,14 @@ func TestOwnPanics(t *testing.T) {
 			{"level3: lead out of range", product(impl, a, large, nil, n)},
 			{"blas: insufficient length of a", product(impl, a[:n], nil, d, n)},
 			{"blas: bad leading dimension of C", product(impl, a, nil, d, n-1)},
+			{"blas: insufficient length of c", func() {
+				impl.SymProduct(blas.Lower, blas.Trans, n, n, 1, a, n, nil, d, 1, a[1:], n, c, n)
+			}},
+			{"lapack: insufficient length of a", factor(impl, 1, one[1:], n, room, n+1)},
+			{"lapack: bad leading dimension of A", factor(impl, 1, one, n-1, room, n+1)},
+			{"lapack: insufficient length of a", factor(impl, 1, one, n, room[:n], n+1)},
+			{"blas: bad leading dimension of B", factor(impl, n+1, one, n, room, n)},
+			{"blas: n < 0", factor(impl, -1, one, n, room, n)},
 			{"level3: insufficient length of lead", solve(impl, blas.Right, a, a, lead[1:], n)},
 			{"level3: lead out of range", solve(impl, blas.Left, a, a, negative, n)},
 			{"blas: illegal side", solve(impl, 'x', a, a, nil, n)},
@@ -385,7 +400,7 @@ func ExampleImplementation_SymProduct() {
 	}
 	c := make([]float64, 4)
 	impl, _ := Selected() // the fastest, also with an error
-	impl.SymProduct(blas.Lower, blas.Trans, 2, 2, 1, a, 2, nil, []float64{1, -1}, 0, c, 2)
+	impl.SymProduct(blas.Lower, blas.Trans, 2, 2, 1, a, 2, nil, []float64{1, -1}, 0, nil, 0, c, 2)
 	fmt.Println(c)
 	// Output: [-8 0 -10 -12]
 }

@@ -15,10 +15,10 @@ import (
 type routines interface {
 	blas.Float64Level3
 	Cholesky(ul blas.Uplo, n int, a []float64, lda int) bool
-	CholeskySolve(n, k int, a []float64, lda int) bool
+	CholeskySolve(n, k int, a []float64, lda int, u []float64, ldu int) bool
 	CholeskyInverse(ul blas.Uplo, n int, a []float64, lda int) bool
 	TriangularInverse(ul blas.Uplo, d blas.Diag, n int, a []float64, lda int) bool
-	SymProduct(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, lead []int, d []float64, beta float64, c []float64, ldc int)
+	SymProduct(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, lead []int, d []float64, beta float64, b []float64, ldb int, c []float64, ldc int)
 	SolveStairs(side blas.Side, m, n int, u []float64, ldu int, a []float64, lda int, lead []int, x []float64, ldx int)
 }
 
@@ -31,12 +31,15 @@ func (truth) Cholesky(ul blas.Uplo, n int, a []float64, lda int) bool {
 	return lapack.Implementation{}.Dpotrf(ul, n, a, lda)
 }
 
-func (g truth) CholeskySolve(n, k int, a []float64, lda int) bool {
-	if !g.Cholesky(blas.Upper, n, a, lda) {
+func (g truth) CholeskySolve(n, k int, a []float64, lda int, u []float64, ldu int) bool {
+	for i := range n {
+		copy(u[i*ldu+i:i*ldu+n], a[i*lda+i:])
+	}
+	if !g.Cholesky(blas.Upper, n, u, ldu) {
 		return false
 	}
 	if n > 0 {
-		g.Dtrsm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, n, k, 1, a, lda, a[n:], lda)
+		g.Dtrsm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, n, k, 1, u, ldu, u[n:], ldu)
 	}
 	return true
 }
@@ -67,7 +70,7 @@ func clearTriangle(ul blas.Uplo, n int, beta float64, c []float64, ldc int) {
 
 func inTriangle(ul blas.Uplo, i, j int) bool { return i == j || (i > j) == (ul == blas.Lower) }
 
-func (truth) SymProduct(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, _ []int, d []float64, beta float64, c []float64, ldc int) {
+func (truth) SymProduct(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, _ []int, d []float64, beta float64, b []float64, ldb int, c []float64, ldc int) {
 	at := func(i, l int) float64 {
 		if tA == blas.NoTrans {
 			return a[i*lda+l]
@@ -90,7 +93,7 @@ func (truth) SymProduct(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64
 			if beta == 0 {
 				c[i*ldc+j] = alpha * sum
 			} else {
-				c[i*ldc+j] = alpha*sum + beta*c[i*ldc+j]
+				c[i*ldc+j] = alpha*sum + beta*b[i*ldb+j]
 			}
 		}
 	}
@@ -119,7 +122,7 @@ type problem struct {
 	alpha, beta float64
 	diagonal    bool // SymProduct with a d
 	lead        bool // SymProduct and SolveStairs with a lead
-	inPlace     bool // SolveStairs with X for A
+	inPlace     bool // SolveStairs with X for A, CholeskySolve with U for A, SymProduct with C for B
 	seed        uint64
 }
 
@@ -148,10 +151,10 @@ var ops = []struct {
 	{"trsm", optSide | optUplo | optTransA | optDiag},
 	{"trmm", optSide | optUplo | optTransA | optDiag},
 	{"cholesky", optUplo},
-	{"choleskySolve", 0},
+	{"choleskySolve", optInPlace},
 	{"choleskyInverse", optUplo},
 	{"triangularInverse", optUplo | optDiag},
-	{"symProduct", optUplo | optTransA | optD | optLead},
+	{"symProduct", optUplo | optTransA | optD | optLead | optInPlace},
 	{"solveStairs", optSide | optLead | optInPlace},
 }
 
@@ -256,11 +259,15 @@ func (p problem) shapes() (a, b, c [2]int, d int) {
 	case "syrk":
 		return op(p.tA, p.n, p.k), [2]int{}, square, 0
 	case "symProduct":
-		return op(p.tA, p.n, p.k), [2]int{}, square, p.k
+		return op(p.tA, p.n, p.k), square, square, p.k
 	case "syr2k":
 		return op(p.tA, p.n, p.k), op(p.tA, p.n, p.k), square, 0
 	case "choleskySolve":
-		return [2]int{p.n, p.n + p.k}, [2]int{}, [2]int{}, 0
+		beside := [2]int{p.n, p.n + p.k}
+		if p.inPlace {
+			return [2]int{}, beside, beside, 0
+		}
+		return [2]int{}, square, beside, 0
 	case "solveStairs":
 		k := order(p.side, p.m, p.n)
 		return [2]int{k, k}, [2]int{p.m, p.n}, [2]int{p.m, p.n}, 0
@@ -351,9 +358,16 @@ func (p problem) make(alloc func(n int) []float64) operands {
 		}
 	}
 
+	definite := func(i, j int) float64 {
+		if i == j {
+			return 2
+		}
+		return uniform(i, j) / float64(2*p.n)
+	}
 	valueA, valueB, valueC := uniform, uniform, uniform
-	if p.beta == 0 { // C must not be read
-		valueC = func(int, int) float64 { return math.NaN() }
+	unread := func(int, int) float64 { return math.NaN() }
+	if p.beta == 0 {
+		valueC = unread
 	}
 	switch p.op {
 	case "symm":
@@ -366,13 +380,22 @@ func (p problem) make(alloc func(n int) []float64) operands {
 		valueC = begins(shapeB, p.side == blas.Left, func(int, int) float64 { return math.NaN() })
 	case "symProduct":
 		valueA = begins(shapeA, false, uniform)
-	case "cholesky", "choleskySolve":
-		valueA = triangle(p.ul, func(i, j int) float64 {
-			if i == j {
-				return 2
+		valueB, valueC = triangle(p.ul, valueC), unread
+	case "cholesky":
+		valueA = triangle(p.ul, definite)
+	case "choleskySolve":
+		valueB = triangle(p.ul, func(i, j int) float64 {
+			if j >= p.n {
+				return uniform(i, j)
 			}
-			return uniform(i, j) / float64(2*p.n)
+			return definite(i, j)
 		})
+		valueC = func(i, j int) float64 {
+			if j >= p.n {
+				return uniform(i, j)
+			}
+			return math.NaN()
+		}
 	}
 	if p.op != "gemm" && p.op != "symm" && p.op != "solveStairs" {
 		valueC = triangle(p.ul, valueC)
@@ -411,13 +434,13 @@ func (p problem) call(r routines, o operands) (ok bool) {
 	case "cholesky":
 		ok = r.Cholesky(p.ul, p.n, o.a, o.lda)
 	case "choleskySolve":
-		ok = r.CholeskySolve(p.n, p.k, o.a, o.lda)
+		ok = r.CholeskySolve(p.n, p.k, o.b, o.ldb, o.c, o.ldc)
 	case "choleskyInverse":
 		ok = r.CholeskyInverse(p.ul, p.n, o.a, o.lda)
 	case "triangularInverse":
 		ok = r.TriangularInverse(p.ul, p.diag, p.n, o.a, o.lda)
 	case "symProduct":
-		r.SymProduct(p.ul, p.tA, p.n, p.k, p.alpha, o.a, o.lda, o.lead, o.d, p.beta, o.c, o.ldc)
+		r.SymProduct(p.ul, p.tA, p.n, p.k, p.alpha, o.a, o.lda, o.lead, o.d, p.beta, o.b, o.ldb, o.c, o.ldc)
 	case "solveStairs":
 		r.SolveStairs(p.side, p.m, p.n, o.a, o.lda, o.b, o.ldb, o.lead, o.c, o.ldc)
 	}

@@ -33,6 +33,7 @@ type product struct {
 	*session
 	alpha      float64
 	a, b, c    view
+	base       view   // what a symmetric product is added to, if that is not C
 	region     region // part of C wanted
 	fromA      stairs // the zeros that rows of A begin with
 	fromB      stairs // the zeros that columns of B begin with
@@ -93,12 +94,13 @@ func (s *session) multiplyStairs(alpha float64, a, b view, fromB stairs, c view,
 	p.compute(s, alpha, b, fromB, c, r, accumulate)
 }
 
-// multiplySymmetric adds region(alpha·Bᵀ·diag(d)·B) to C, which is square.
-func (s *session) multiplySymmetric(alpha float64, b view, st stairs, d []float64, c view, r region, accumulate bool) {
+// multiplySymmetric adds region(alpha·Bᵀ·diag(d)·B) to C, which is square, or to a base that C becomes.
+func (s *session) multiplySymmetric(alpha float64, b view, st stairs, d []float64, base, c view, r region, accumulate bool) {
 	if c.cs != 1 {
 		c, r = c.t(), r.t()
 	}
 	p := products.Get().(*product)
+	p.base = base
 	p.fromA, p.widthA = st, s.nr
 	p.symmetric, p.d = true, d
 	p.signed = slices.ContainsFunc(d, func(x float64) bool { return x < 0 })
@@ -147,7 +149,7 @@ func (p *product) compute(s *session, alpha float64, b view, fromB stairs, c vie
 		}
 	}
 	// Keep the buffers, not the caller's memory.
-	p.session, p.a, p.b, p.c, p.d, p.fromA, p.fromB = nil, view{}, view{}, view{}, nil, stairs{}, stairs{}
+	p.session, p.a, p.b, p.base, p.c, p.d, p.fromA, p.fromB = nil, view{}, view{}, view{}, view{}, nil, stairs{}, stairs{}
 	p.symmetric, p.signed = false, false
 	products.Put(p)
 }
@@ -232,6 +234,9 @@ func (p *product) tileTask(worker, task int) {
 	across := ceilDiv(p.j1-p.j0, p.taskCols)
 	rowLo := p.i0 + task/across*p.taskRows
 	colLo := p.j0 + task%across*p.taskCols
+	if p.p0 == 0 {
+		p.c.copyRegion(p.base, p.region, rowLo, min(rowLo+p.taskRows, p.i1), colLo, min(colLo+p.taskCols, p.j1))
+	}
 	for q := p.p0; q < p.p1; q += p.step {
 		p.rectangle(worker, rowLo, min(rowLo+p.taskRows, p.i1), colLo, min(colLo+p.taskCols, p.j1), q, min(q+p.step, p.p1))
 	}

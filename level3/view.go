@@ -63,6 +63,16 @@ func (v view) flipCols() view { return v.t().flipRows().t() }
 // flip reverses both: the reversal of an upper triangle is a lower one.
 func (v view) flip() view { return v.flipRows().flipCols() }
 
+// copyRegion copies what b, which is stored by rows as v is and may have fewer, has in the region and in a window.
+func (v view) copyRegion(b view, r region, iLo, iHi, jLo, jHi int) {
+	for i := iLo; i < min(iHi, b.rows); i++ {
+		lo, hi := r.columns(i, b.cols)
+		if lo, hi = max(lo, jLo), min(hi, jHi); lo < hi {
+			copy(v.data[v.index(i, lo):][:hi-lo], b.data[b.index(i, lo):])
+		}
+	}
+}
+
 // scale multiplies the region of v by x; zero overwrites, whatever was there.
 func (v view) scale(x float64, r region) {
 	if x == 1 {

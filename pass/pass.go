@@ -102,26 +102,23 @@ func Over(q gauss.Naturals, rows Rows, sites, next []gauss.Scalar, o Options) (*
 	}
 	defer w.leave()
 	sums := NewSums(w.functions, rows.Dim())
-	now, spare := w.now, w.spare // q as it is after the blocks so far
-	now.CopyFrom(q)
 	sweep := func(from, to int, views *gauss.Views) {
 		k := w.functions
 		w.project(views, sites[from*k:to*k], from, sums)
-		for c := range now {
+		for c, now := range w.q {
 			steps := w.stepsOf(c, to-from)
 			for i, s := range steps {
 				steps[i] = gauss.Scalar{Nu: o.damping() * s.Nu, Tau: o.damping() * s.Tau}
 			}
-			now[c].TimesScalars(views, steps, &w.ws)
+			w.next[c].SetTimesScalars(now.Natural(), views, steps, &w.ws)
 		}
-		if w.q.Become(now, spare) != nil {
+		if w.q.Exchange(w.next) != nil {
 			// The block as a whole asks for too much: it keeps its sites.
-			now.CopyFrom(w.q.Naturals())
 			sums.Skipped += to - from
 			copy(next[from*k:to*k], sites[from*k:to*k])
 			return
 		}
-		for c := range now {
+		for c := range w.q {
 			for i, step := range w.stepsOf(c, to-from) {
 				next[(from+i)*k+c] = sites[(from+i)*k+c].Times(step)
 			}
@@ -132,8 +129,7 @@ func Over(q gauss.Naturals, rows Rows, sites, next []gauss.Scalar, o Options) (*
 		sites, sums = next, &Sums{Change: sums.Change}
 		w.each(sweep)
 	}
-	sums.Change.CopyFrom(now)
-	sums.Change.Times(q, -1)
+	sums.Change.SetProduct(w.q.Naturals(), q, -1)
 	return sums, nil
 }
 
@@ -295,8 +291,8 @@ func Slopes(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, block 
 // work is the scratch of a pass. Passes that follow each other use the same. What there is of
 // every row and function stands function by function, size numbers apart.
 type work struct {
-	q              gauss.Gaussians
-	now, spare     gauss.Naturals
+	q              gauss.Gaussians // after the blocks so far
+	next           gauss.Naturals  // natural parameters that it is to have
 	rows           Rows
 	single         Single  // the rows, or nil
 	coupled        Coupled // likewise
@@ -319,7 +315,7 @@ func newWork(q gauss.Naturals, rows Rows, o Options) (*work, error) {
 	w, _ := works.Get().(*work)
 	if w == nil || w.q.Dim() != rows.Dim() || len(w.q) != k || len(w.mean) < k*size {
 		w = &work{
-			q: gauss.NewGaussians(k, rows.Dim()), now: gauss.NewNaturals(k, rows.Dim()), spare: gauss.NewNaturals(k, rows.Dim()),
+			q: gauss.NewGaussians(k, rows.Dim()), next: gauss.NewNaturals(k, rows.Dim()),
 			mean: make([]float64, k*size), variance: make([]float64, k*size),
 			found: make([]infer.Projection, k*size), steps: make([]gauss.Scalar, k*size),
 			parts: make([]Sums, (size+chunk-1)/chunk), joints: make([]joint, (size+chunk-1)/chunk),
@@ -330,7 +326,8 @@ func newWork(q gauss.Naturals, rows Rows, o Options) (*work, error) {
 	if w.coupled, _ = rows.(Coupled); w.coupled != nil {
 		w.single = nil
 	}
-	if err := w.q.Become(q, w.spare); err != nil {
+	w.next.CopyFrom(q)
+	if err := w.q.Exchange(w.next); err != nil {
 		return nil, err
 	}
 	return w, nil

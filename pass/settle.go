@@ -114,8 +114,7 @@ type settling struct {
 
 // settleRoom is memory of a run of Settle, for the next one.
 type settleRoom struct {
-	now   gauss.Naturals // natural parameters of q
-	spare gauss.Naturals // to be exchanged with those of q
+	moved gauss.Naturals // natural parameters that q is to have
 	ws    gauss.Workspace
 }
 
@@ -134,17 +133,17 @@ func (s *settling) leave() {
 }
 
 func takeSettleRoom(functions, m int) *settleRoom {
-	if r, ok := settleRooms.Get().(*settleRoom); ok && len(r.now) == functions && r.now.Dim() == m {
+	if r, ok := settleRooms.Get().(*settleRoom); ok && len(r.moved) == functions && r.moved.Dim() == m {
 		return r
 	}
-	return &settleRoom{now: gauss.NewNaturals(functions, m), spare: gauss.NewNaturals(functions, m)}
+	return &settleRoom{moved: gauss.NewNaturals(functions, m)}
 }
 
 // start makes the first q. Sites to start from that do not make a proper one are put
 // aside: starting empty is always possible.
 func (s *settling) start(ctx context.Context) error {
 	if s.opt.Warm && s.opt.From != nil {
-		s.now.CopyFrom(s.opt.From.Q.Naturals())
+		s.moved.CopyFrom(s.opt.From.Q.Naturals())
 		if s.set() {
 			if s.opt.From.Status.Damping == 1 {
 				s.before = s.opt.From.Status.Residual
@@ -158,7 +157,7 @@ func (s *settling) start(ctx context.Context) error {
 			return err
 		}
 		s.base()
-		s.now.Times(sum, 1)
+		s.moved.Times(sum, 1)
 		if s.set() {
 			return nil
 		}
@@ -173,16 +172,14 @@ func (s *settling) start(ctx context.Context) error {
 
 // base is the prior and what is on v as a whole.
 func (s *settling) base() {
-	s.now.SetStandard()
+	s.moved.SetStandard()
 	if s.opt.Extra != nil {
-		s.now.Times(s.opt.Extra, 1)
+		s.moved.Times(s.opt.Extra, 1)
 	}
 }
 
-// set makes q of its natural parameters, or says that they are not proper.
-func (s *settling) set() bool {
-	return s.q.Become(s.now, s.spare) == nil
-}
+// set gives q its next natural parameters, or says that they are not proper.
+func (s *settling) set() bool { return s.q.Exchange(s.moved) == nil }
 
 const (
 	patience     = 3 // passes in a row without a shorter step, before steps are damped
@@ -196,17 +193,15 @@ func (s *settling) run(ctx context.Context, o Options) error {
 	s.before = 0
 	best, worse, better, wanted := 0.0, 0, 0, confidence
 	for s.status.Sweeps < s.opt.MaxPasses {
-		sums, err := s.engine.Pass(ctx, s.now, o)
+		sums, err := s.engine.Pass(ctx, s.q.Naturals(), o)
 		if err != nil {
 			return err
 		}
 		s.status.Sweeps++
 		s.status.Damping = o.Damping
-		s.now.Times(sums.Change, 1)
+		s.moved.SetProduct(s.q.Naturals(), sums.Change, 1)
 		failed, step := !s.set(), 0.0
-		if failed {
-			s.now.CopyFrom(s.q.Naturals())
-		} else {
+		if !failed {
 			s.engine.Keep()
 			// In units of a full step.
 			step = s.q.Step(sums.Change, &s.ws) / o.Damping

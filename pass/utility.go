@@ -150,9 +150,8 @@ func (a *averaging) objective(c *calibration, value float64) (float64, error) {
 
 // look makes q and its marginals at the points.
 func (c *calibration) look() error {
-	without := gauss.NewNaturals(len(c.now), c.now.Dim())
-	without.CopyFrom(c.now)
-	without.Times(c.site, -c.by.deleted())
+	without := gauss.NewNaturals(len(c.q), c.q.Dim())
+	without.SetProduct(c.q.Naturals(), c.site, -c.by.deleted())
 	if err := c.cavity.Exchange(without); err != nil {
 		return &infer.ImproperError{Of: "q", Status: c.status}
 	}
@@ -181,12 +180,11 @@ func (c *calibration) visit(hold bool) (float64, error) {
 	}
 	length := c.q.Step(c.next, &c.ws)
 	for ; c.damping > 1e-6; c.damping /= 2 {
-		c.now.Times(c.next, c.damping)
+		c.moved.SetProduct(c.q.Naturals(), c.next, c.damping)
 		if c.set() {
 			c.site.Times(c.next, c.damping)
 			return length, nil
 		}
-		c.now.CopyFrom(c.q.Naturals())
 	}
 	return 0, &infer.ImproperError{Of: "q̄", Status: c.status}
 }
@@ -252,7 +250,7 @@ func (c deciding) Keep() func(context.Context) error {
 
 // evidence is A(q) + log E U + Σ(log Z − A + A\), the last with rows as q̄ sees them, or the calibrated bound.
 func (c *calibration) evidence(ctx context.Context) (float64, error) {
-	sums, err := c.engine.Look(ctx, c.now, Options{Rule: c.opt.Rule}, nil)
+	sums, err := c.engine.Look(ctx, c.q.Naturals(), Options{Rule: c.opt.Rule}, nil)
 	if err != nil {
 		return 0, err
 	}
