@@ -145,6 +145,7 @@ func (t *team) alone(work float64, n int, body func(worker, task int)) {
 	var section *tasks.Recorded
 	if t.large && work >= sharedFlops {
 		section = tasks.Begin(n, tasks.Workers())
+		section.Show()
 		defer section.End()
 	}
 	for task := range n {

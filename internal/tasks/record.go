@@ -21,6 +21,8 @@ type Work struct {
 type Section struct {
 	Tasks []Work
 	Most  int
+	// Shown says that all cores that look for work see the section, and go on looking after it.
+	Shown bool
 	place string // of the code that shared them out
 }
 
@@ -31,6 +33,7 @@ type recorder struct {
 	current *Work
 	depth   int
 	last    time.Duration
+	shown   time.Duration   // the end of the last section that cores see which look for work
 	room    []time.Duration // for the stretches of tasks without sections
 	places  map[uintptr]string
 }
@@ -86,11 +89,11 @@ func (r *recorder) tick() {
 	r.last = now
 }
 
-// Awake tells whether what is being recorded was shared out so shortly ago that other cores would
+// Awake tells whether the last section that was shown ended so shortly ago that other cores would
 // still look for work.
 func Awake() bool {
 	r := recording.Load()
-	return r != nil && who() == r.owner && clock()-r.last < looking
+	return r != nil && who() == r.owner && clock()-r.shown < looking
 }
 
 // Recorded is a section that is being recorded; nil is one that is not.
@@ -119,6 +122,13 @@ func Begin(tasks, atOnce int) *Recorded {
 	return s
 }
 
+// Show notes that all cores that look for work see the section.
+func (s *Recorded) Show() {
+	if s != nil {
+		s.section.Shown = true
+	}
+}
+
 // Next notes that one task ends and the next one begins.
 func (s *Recorded) Next() {
 	if s == nil {
@@ -142,6 +152,9 @@ func (s *Recorded) End() {
 	s.depth--
 	s.label()
 	s.last = clock()
+	if s.section.Shown {
+		s.shown = s.last
+	}
 }
 
 // place is the function and line that shares work out: the first caller that is neither of this

@@ -137,6 +137,9 @@ func (s *schedule) advance(t *strand) {
 			most = min(most, f.section.Most)
 		}
 		f.begun = most
+		if f.section.Shown {
+			s.show()
+		}
 		for k := most - 1; k >= 0; k-- { // the first is the most urgent
 			s.ready = append(s.ready, &strand{work: &f.section.Tasks[k], of: f})
 		}
@@ -153,6 +156,15 @@ func (s *schedule) advance(t *strand) {
 	if f.left--; f.left == 0 {
 		f.parent.next++
 		s.ready = append(s.ready, f.parent)
+	}
+}
+
+// show has the cores that look for work go on looking.
+func (s *schedule) show() {
+	for i, since := range s.idle {
+		if s.now-since <= looking {
+			s.idle[i] = s.now
+		}
 	}
 }
 

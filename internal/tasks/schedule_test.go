@@ -46,6 +46,28 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
+// Four cores have a task each, then two of them, 50 µs twice, then all again: where they were shown what the two do
+// the others are still awake, and sleep where not.
+func TestShownSectionsKeepCoresAwake(t *testing.T) {
+	const short, waking = 50 * time.Microsecond, 60 * time.Microsecond
+	tasksOf := func(n int) []tasks.Work {
+		all := make([]tasks.Work, n)
+		for k := range all {
+			all[k] = alone(short)
+		}
+		return all
+	}
+	for shown, want := range map[bool]time.Duration{true: 4*short + waking, false: 4*short + 2*waking} {
+		work := tasks.Work{Alone: []time.Duration{time.Millisecond, 0, 0, 0, 0}}
+		for _, n := range []int{4, 2, 2, 4} {
+			work.Sections = append(work.Sections, tasks.Section{Tasks: tasksOf(n), Shown: shown})
+		}
+		if got := work.On(4) - time.Millisecond; got != want {
+			t.Errorf("shown %t: %v, want %v", shown, got, want)
+		}
+	}
+}
+
 // What cores wait for: three while one works before and after a section, and one in it for want of tasks.
 func TestWaits(t *testing.T) {
 	work := tasks.Record(4, func() {
