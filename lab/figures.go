@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -130,29 +131,30 @@ func NewFigure2(ctx context.Context) (*Figure2, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.approximate(ctx, plain, &calibrated, truth, weighted); err != nil {
-		return nil, err
-	}
-	t.densities(&calibrated, actions)
-	return t, nil
+	tasks.For(2, func(k int) {
+		if k == 0 {
+			err = t.approximate(ctx, plain, &calibrated, truth, weighted)
+		} else {
+			t.densities(&calibrated, actions)
+		}
+	})
+	return t, err
 }
 
 // approximate fits every method.
 func (t *Figure2) approximate(ctx context.Context, plain, calibrated *infer.Model, truth, weighted infer.Posterior) error {
-	vi, err := infer.VI{}.Fit(ctx, plain)
-	if err != nil {
-		return err
+	var vi *infer.Result
+	var lossVI *infer.LossVIResult
+	var ep, lossEP *infer.EPResult
+	fits := []func() error{
+		func() (err error) { lossVI, err = infer.LossVI{Draws: 2048, Seed: 1}.Fit(ctx, calibrated); return err },
+		func() (err error) { vi, err = infer.VI{}.Fit(ctx, plain); return err },
+		func() (err error) { ep, err = infer.EP{}.Fit(ctx, plain); return err },
+		func() (err error) { lossEP, err = infer.EP{}.Fit(ctx, calibrated); return err },
 	}
-	lossVI, err := infer.LossVI{Draws: 2048, Seed: 1}.Fit(ctx, calibrated)
-	if err != nil {
-		return err
-	}
-	ep, err := infer.EP{}.Fit(ctx, plain)
-	if err != nil {
-		return err
-	}
-	lossEP, err := infer.EP{}.Fit(ctx, calibrated)
-	if err != nil {
+	errs := make([]error, len(fits))
+	tasks.For(len(fits), func(i int) { errs[i] = fits[i]() })
+	if err := cmp.Or(errs...); err != nil {
 		return err
 	}
 	views := plain.Views
