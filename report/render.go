@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
-	"image"
 	"image/color"
+	"image/png"
 	"io"
 	"maps"
 	"slices"
@@ -77,7 +77,8 @@ func writePNG(w io.Writer, f Figure, dotsPerInch int) error {
 	}
 	c := vgimg.NewWith(vgimg.UseWH(figureWidth, l.height), vgimg.UseDPI(dotsPerInch)) // which is white
 	l.paint(c)
-	return encodePNG(w, c.Image().(*image.RGBA))
+	quick := png.Encoder{CompressionLevel: png.BestSpeed} // for flat areas with few edges no larger
+	return quick.Encode(w, c.Image())
 }
 
 // inlineSVG returns a figure as an element for the inside of a page, described
