@@ -57,17 +57,18 @@ const (
 // same is the same, and has no say in what the others mean. Recalibrations are another
 // question than other models, and are corrected among themselves.
 func (a *Audit) comparisons(scores []Score, bestConstant string) ([]Comparison, error) {
-	var all []Comparison
+	all := make([]Comparison, len(scores)-1)
+	if err := each(len(all), func(k int) (err error) {
+		all[k], err = a.against(scores[k+1], scores[0])
+		return err
+	}); err != nil {
+		return nil, err
+	}
 	var models, mended []int
 	for k, s := range scores[1:] {
-		c, err := a.against(s, scores[0])
-		if err != nil {
-			return nil, err
-		}
-		c.Headline = s.Method == bestConstant || s.Method == OneHalf || s.Method == Likeliest
-		all = append(all, c)
+		all[k].Headline = s.Method == bestConstant || s.Method == OneHalf || s.Method == Likeliest
 		switch {
-		case s.Quality == nil || c.Identical:
+		case s.Quality == nil || all[k].Identical:
 		case s.Kind == Recalibrated:
 			mended = append(mended, k)
 		default:
@@ -110,14 +111,16 @@ func (a *Audit) recalibrations(scores []Score) ([]Comparison, error) {
 
 // pairs compares the first of each with the second, corrected among those that differ.
 func (a *Audit) pairs(scores []Score, pairs [][2]string) ([]Comparison, error) {
-	all := []Comparison{}
+	all := make([]Comparison, len(pairs))
+	if err := each(len(all), func(k int) (err error) {
+		all[k], err = a.against(*find(scores, pairs[k][0]), *find(scores, pairs[k][1]))
+		return err
+	}); err != nil {
+		return nil, err
+	}
 	var family []int
-	for k, names := range pairs {
-		c, err := a.against(*find(scores, names[0]), *find(scores, names[1]))
-		if err != nil {
-			return nil, err
-		}
-		if all = append(all, c); !c.Identical {
+	for k, c := range all {
+		if !c.Identical {
 			family = append(family, k)
 		}
 	}

@@ -214,15 +214,18 @@ func (a *Audit) importances(folds []*Fold) ([]Importance, error) {
 	}
 	every := indices.Of(len(a.problem.Utility.Actions()))
 	within := a.differences(every, every)
-	var all []Importance
-	var p []float64
-	for c := range folds[0].Permuted {
+	all := make([]Importance, len(folds[0].Permuted))
+	for _, f := range folds {
+		if len(f.Permuted) != len(all) {
+			return nil, nil // too much for one of them
+		}
+	}
+	p := make([]float64, len(all))
+	if err := each(len(all), func(c int) error {
 		before, after := make([]float64, a.len()), make([]float64, a.len())
-		one := Importance{Column: folds[0].Permuted[c].Column}
+		one := &all[c]
+		one.Column = folds[0].Permuted[c].Column
 		for _, f := range folds {
-			if len(f.Permuted) != len(folds[0].Permuted) {
-				return nil, nil // too much for one of them
-			}
 			for k, i := range f.Rows {
 				before[i] += a.part() * f.Unpermuted[k]
 				after[i] += a.part() * f.Permuted[c].Losses[k]
@@ -230,15 +233,17 @@ func (a *Audit) importances(folds []*Fold) ([]Importance, error) {
 			}
 		}
 		if one.Changed == 0 {
-			all, p = append(all, one), append(p, 1)
-			continue
+			p[c] = 1
+			return nil
 		}
 		e, err := a.cases.Difference(after, before, within, Level)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		one.Cost = *measure(e)
-		all, p = append(all, one), append(p, e.P(0))
+		one.Cost, p[c] = *measure(e), e.P(0)
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	// Columns that change nothing are no hypotheses.
 	var family []int

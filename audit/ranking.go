@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // rankings are the cases of each repeat by the probability of an outcome, the most
@@ -76,14 +77,10 @@ func (a *Audit) gains(p []float64) []Gain {
 	}
 	n := len(order)
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[j], p[i]) })
-	var all []Gain
-	in := make([]float64, a.len())
-	for _, share := range gainShares {
-		g := Gain{Share: share, Cases: math.Round(share * a.total)}
-		if g.Cases == 0 {
-			continue
-		}
-		clear(in)
+	all := make([]Gain, len(gainShares))
+	tasks.For(len(all), func(k int) {
+		share, g, in := gainShares[k], &all[k], make([]float64, a.len())
+		g.Share, g.Cases = share, math.Round(share*a.total)
 		left := g.Cases
 		for start := 0; start < n && left > 0; {
 			end, weight := start, 0.0
@@ -104,9 +101,8 @@ func (a *Audit) gains(p []float64) []Gain {
 			*g.OfPositive = Measure{1, 1, 1}
 		}
 		g.Lift = g.Found / positives * a.total / g.Cases
-		all = append(all, g)
-	}
-	return all
+	})
+	return slices.DeleteFunc(all, func(g Gain) bool { return g.Cases == 0 })
 }
 
 // Cut is what deciding by a threshold on the probability gives.
@@ -144,9 +140,10 @@ func (a *Audit) cuts(model string, folds []*Fold) ([]Cut, error) {
 		points = append(points, given)
 		slices.Sort(points)
 	}
-	var all []Cut
-	for _, t := range points {
-		c := Cut{Threshold: t, Given: ok && t == given}
+	all := make([]Cut, len(points))
+	return all, each(len(points), func(n int) error {
+		t, c := points[n], &all[n]
+		c.Threshold, c.Given = t, ok && t == given
 		losses := make([]float64, a.len())
 		var taken []int
 		for _, f := range folds {
@@ -174,15 +171,14 @@ func (a *Audit) cuts(model string, folds []*Fold) ([]Cut, error) {
 		// Where all cases get one action the interval is that of the action.
 		e, err := a.cases.Mean(losses, a.possible(taken), Level)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		c.Cost = *measure(e)
 		c.Sensitivity = c.TruePositive / (c.TruePositive + c.FalseNegative)
 		c.Specificity = c.TrueNegative / (c.TrueNegative + c.FalsePositive)
 		c.NetBenefit = (c.TruePositive - c.FalsePositive*t/(1-t)) / a.total
-		all = append(all, c)
-	}
-	return all, nil
+		return nil
+	})
 }
 
 // unit is between 0 and 1.

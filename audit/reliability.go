@@ -49,14 +49,7 @@ func (a *Audit) quality(model string, folds []*Fold) (*Quality, error) {
 			func() error { q.Area = a.ranked(a.cases.Area, rankings); return nil },
 			func() error { q.Precision = a.ranked(a.cases.Precision, rankings); return nil })
 	}
-	errs := make([]error, len(measures))
-	tasks.For(len(measures), func(i int) { errs[i] = measures[i]() })
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return q, nil
+	return q, each(len(measures), func(i int) error { return measures[i]() })
 }
 
 // Reliability compares predicted probabilities with observed frequencies.
@@ -181,8 +174,9 @@ func (a *Audit) reliability(model string, folds []*Fold, outcomes []int) (Reliab
 	r := Reliability{Expected: expected / a.total}
 	// Weights are relative: what counts is the number of independent cases, of which sums of
 	// rounded weights may lack a little.
-	for _, bin := range pooled(bins, binCases*(1-1e-9)*a.total/float64(a.independent())) {
-		a.frequency(bin)
+	bins = pooled(bins, binCases*(1-1e-9)*a.total/float64(a.independent()))
+	tasks.For(len(bins), func(b int) { a.frequency(bins[b]) })
+	for _, bin := range bins {
 		r.Bins = append(r.Bins, bin.Bin)
 		r.Error += math.Abs(bin.Predicted-bin.Observed) * bin.weight / (a.total * float64(len(outcomes)))
 	}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -210,32 +211,28 @@ type Decided struct {
 // Summarise turns the folds of a Run into the result.
 func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	r := a.begun()
-	if err := a.compare(r, folds); err != nil {
-		return nil, err
-	}
 	pairs := a.meanProbabilities(r.Method, folds)
-	if err := a.trusted(r, folds); err != nil {
-		return nil, err
+	finds := []func() error{
+		func() error { return a.compare(r, folds) },
+		func() error { return a.trusted(r, folds) },
+		func() (err error) { r.Known, err = a.known(r.Method, folds); return err },
+		func() (err error) { r.Importances, err = a.importances(folds); return err },
 	}
-	var err error
 	if !a.several() {
-		if r.Cuts, err = a.cuts(r.Method, folds); err != nil {
-			return nil, err
-		}
-		r.Gains = a.gains(positives(pairs))
-		r.Benefit = a.benefit(r.Method, folds)
-		r.Sensitive = a.sensitivity(r.Method, folds)
+		finds = append(finds,
+			func() (err error) { r.Cuts, err = a.cuts(r.Method, folds); return err },
+			func() error { r.Gains = a.gains(positives(pairs)); return nil },
+			func() error { r.Benefit = a.benefit(r.Method, folds); return nil },
+			func() error { r.Sensitive = a.sensitivity(r.Method, folds); return nil })
+	}
+	if err := each(len(finds), func(i int) error { return finds[i]() }); err != nil {
+		return nil, err
 	}
 	r.Parts = a.parts(&r.Methods[0], positives(pairs))
 	r.Nearest = a.nearest(pairs, folds)
-	if r.Known, err = a.known(r.Method, folds); err != nil {
-		return nil, err
-	}
 	r.Uncertain = a.uncertain(r.Method, folds)
+	var err error
 	if r.Limited, err = a.limited(&r.Methods[0], folds); err != nil {
-		return nil, err
-	}
-	if r.Importances, err = a.importances(folds); err != nil {
 		return nil, err
 	}
 	r.Families = folds[0].Families
@@ -254,6 +251,13 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	r.Yearly = r.yearly(a.opt.CasesPerYear)
 	r.Verdicts = r.verdicts()
 	return r, nil
+}
+
+// each calls f for 0 … n−1 at the same time, and returns the error of the first that failed.
+func each(n int, f func(i int) error) error {
+	errs := make([]error, n)
+	tasks.For(n, func(i int) { errs[i] = f(i) })
+	return cmp.Or(errs...)
 }
 
 // begun is what the result says of the problem.
@@ -296,16 +300,16 @@ func (a *Audit) begun() *Result {
 // compare scores all ways to decide, and compares them with each other.
 func (a *Audit) compare(r *Result, folds []*Fold) (err error) {
 	deciders := a.deciders(r.Method)
-	scores, decided, errs := make([]*Score, len(deciders)), make([][]Decided, len(deciders)), make([]error, len(deciders))
-	tasks.For(len(deciders), func(i int) {
-		if scores[i], errs[i] = a.score(deciders[i], folds); errs[i] == nil {
+	scores, decided := make([]*Score, len(deciders)), make([][]Decided, len(deciders))
+	if err := each(len(deciders), func(i int) (err error) {
+		if scores[i], err = a.score(deciders[i], folds); err == nil {
 			decided[i] = a.decided(deciders[i], scores[i], folds)
 		}
-	})
+		return err
+	}); err != nil {
+		return err
+	}
 	for i, s := range scores {
-		if errs[i] != nil {
-			return errs[i]
-		}
 		r.Methods, r.Decisions = append(r.Methods, *s), append(r.Decisions, decided[i]...)
 	}
 	if r.Comparisons, err = a.comparisons(r.Methods, r.BestConstant().Method); err != nil {

@@ -47,9 +47,10 @@ func (a *Audit) known(audited string, folds []*Fold) ([]Known, error) {
 	}
 	every := indices.Of(len(a.problem.Utility.Actions()))
 	least := a.hindsight()
-	var all []Known
-	for _, part := range prices {
-		one := Known{Price: twoDigits(part * most)}
+	all := make([]Known, len(prices))
+	if err := each(len(all), func(n int) error {
+		part, one := prices[n], &all[n]
+		one.Price = twoDigits(part * most)
 		before, after := make([]float64, a.len()), make([]float64, a.len())
 		for _, f := range folds {
 			for k, i := range f.Rows {
@@ -71,14 +72,16 @@ func (a *Audit) known(audited string, folds []*Fold) ([]Known, error) {
 			return -one.Price, max(0, high-low-one.Price)
 		}), Level)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		one.Share = min(one.Share, 1) // a sum of rounded weights
 		one.Saved = *measure(e)
-		if most == 0 && one.Saved.Value == 0 {
-			return nil, nil
-		}
-		all = append(all, one)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	if most == 0 && all[0].Saved.Value == 0 {
+		return nil, nil
 	}
 	return all, nil
 }

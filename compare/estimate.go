@@ -158,16 +158,15 @@ func below(atoms []atom, t float64) float64 {
 		return 0
 	}
 	z := 0.0
-	var k0, k1, k2, k3 float64
+	var k2 float64
 	for range 200 {
-		k0, k1, k2, k3 = 0, 0, 0, 0
+		k1 := 0.0
+		k2 = 0
 		for _, a := range atoms {
 			d := a.sum - t*a.weight
 			r := d / (1 - z*d)
-			k0 -= a.count * math.Log1p(-z*d)
 			k1 += a.count * r
 			k2 += a.count * r * r
-			k3 += 2 * a.count * r * r * r
 		}
 		// Newton's steps within a shrinking bracket; K′ increases.
 		if k1 > 0 {
@@ -186,6 +185,13 @@ func below(atoms []atom, t float64) float64 {
 			break
 		}
 		z = next
+	}
+	k0, k3 := 0.0, 0.0
+	for _, a := range atoms {
+		d := a.sum - t*a.weight
+		r := d / (1 - z*d)
+		k0 -= a.count * math.Log1p(-z*d)
+		k3 += 2 * a.count * r * r * r
 	}
 	r := math.Copysign(math.Sqrt(max(0, -2*k0)), z)
 	density := math.Exp(-r*r/2) / math.Sqrt(2*math.Pi)

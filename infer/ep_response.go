@@ -2,12 +2,15 @@ package infer
 
 import (
 	"math"
+	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/level3"
 )
 
 // response answers what a change of the sites does to the marginals without factorising
@@ -26,6 +29,11 @@ type response struct {
 	mean, variance []float64
 	slope, bend    []float64 // δν − δτ∘m, and δτ
 	lean, shrink   []float64 // C times the one, and C∘C times the other
+
+	asked       []Projection // of all terms, see project
+	at          proposal
+	improper    atomic.Bool
+	projectBody func(task int)
 }
 
 const (
@@ -47,6 +55,7 @@ type proposal struct {
 	sites, steps   []gauss.Scalar
 	residual       float64 // before the steps
 	tolerance      float64
+	work           float64 // of one projection, in operations of package level3, where it takes long
 }
 
 // foresee replaces the steps by those to where the sites settle as the response has it. It
@@ -79,10 +88,11 @@ func (r *response) foresee(at proposal, cov *mat.SymDense) bool {
 				return false
 			}
 			r.mean[i], r.variance[i] = at.mean[i]+r.lean[i], v/shrink
-			p, ok := at.rule.Project(at.seen(i, r.mean[i], r.variance[i], r.sites), r.sites[i])
-			if !ok {
-				return false
-			}
+		}
+		if !r.project(proposal{rule: at.rule, seen: at.seen, mean: r.mean, variance: r.variance, sites: r.sites, work: at.work}) {
+			return false
+		}
+		for i, p := range r.asked {
 			step := p.Site.Over(r.sites[i])
 			r.step[i] = step
 			left = max(left, math.Abs(step.Tau)*r.variance[i], math.Abs(step.Nu-step.Tau*r.mean[i])*math.Sqrt(r.variance[i]))
@@ -103,10 +113,32 @@ func (r *response) foresee(at proposal, cov *mat.SymDense) bool {
 	return true
 }
 
+// project finds what the rule asks of all terms, and reports whether it asks something of each.
+func (r *response) project(at proposal) bool {
+	const group = 8
+	n := len(at.mean)
+	if r.projectBody == nil {
+		r.projectBody = func(task int) {
+			at := &r.at
+			for i := task * group; i < min((task+1)*group, len(r.asked)); i++ {
+				var ok bool
+				if r.asked[i], ok = at.rule.Project(at.seen(i, at.mean[i], at.variance[i], at.sites), at.sites[i]); !ok {
+					r.improper.Store(true)
+				}
+			}
+		}
+	}
+	r.at, r.asked = at, slices.Grow(r.asked[:0], n)[:n]
+	r.improper.Store(false)
+	level3.Share(at.work*float64(n), (n+group-1)/group, r.projectBody)
+	r.at = proposal{}
+	return !r.improper.Load()
+}
+
 // begin makes the picture of the sites and marginals as they are, with the steps asked for.
 func (r *response) begin(at proposal) {
 	if n := len(at.sites); len(r.sites) != n {
-		*r = response{}
+		r.mixer = mixer{}
 		r.sites, r.step = make([]gauss.Scalar, n), make([]gauss.Scalar, n)
 		all := make([]float64, 6*n)
 		for k, of := range []*[]float64{&r.mean, &r.variance, &r.slope, &r.bend, &r.lean, &r.shrink} {

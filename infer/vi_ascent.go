@@ -30,6 +30,10 @@ type ascent struct {
 	*scratch
 }
 
+// quadrature is about how many operations of package level3 a core makes in the time that the
+// expectation of a term's logarithm takes.
+const quadrature = 100_000
+
 // point is a q on the way, and what the bound says about it.
 type point struct {
 	params         []gauss.Scalar
@@ -87,13 +91,11 @@ func (a *ascent) evaluate(p *point) bool {
 	copies := a.model.copies(p.params[:n])
 	p.bound = copies - 0.5*(square+logDet)
 	scale := 0.5*(square+math.Abs(product)+math.Abs(logDet)) + math.Abs(copies)
+	if !a.response.project(proposal{rule: Variational{}, seen: a.model.copySeen, mean: p.mean, variance: p.variance, sites: p.params, work: quadrature}) {
+		return false
+	}
 	for i, site := range p.params[:n] {
-		seen := a.model.copySeen(i, p.mean[i], p.variance[i], p.params)
-		c := seen.Variance
-		to, ok := Variational{}.Project(seen, site)
-		if !ok {
-			return false
-		}
+		to, c := a.response.asked[i], a.model.copySeen(i, p.mean[i], p.variance[i], p.params).Variance
 		p.bound += to.Value + 0.5*site.Tau*c
 		scale += math.Abs(to.Value) + 0.5*math.Abs(site.Tau)*c
 		p.step[i] = to.Site.Over(site)
@@ -168,7 +170,7 @@ func (a *ascent) stepForeseen() bool {
 	copy(a.mixed, p.step)
 	foreseen := a.response.foresee(proposal{
 		rule: Variational{}, seen: a.model.copySeen, covariance: cross(p.q, a.model.Views, &a.ws), mean: p.mean, variance: p.variance,
-		sites: p.params, steps: a.mixed, residual: residual, tolerance: a.opt.Tolerance,
+		sites: p.params, steps: a.mixed, residual: residual, tolerance: a.opt.Tolerance, work: quadrature,
 	}, a.nat.P)
 	return foreseen && a.try(a.mixed, 1)
 }

@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/infer/exact"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Figure1 has the numbers of the paper's Figure 1: a state measured through clutter,
@@ -128,29 +131,30 @@ func NewFigure2(ctx context.Context) (*Figure2, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.approximate(ctx, plain, &calibrated, truth, weighted); err != nil {
-		return nil, err
-	}
-	t.densities(&calibrated, actions)
-	return t, nil
+	tasks.For(2, func(k int) {
+		if k == 0 {
+			err = t.approximate(ctx, plain, &calibrated, truth, weighted)
+		} else {
+			t.densities(&calibrated, actions)
+		}
+	})
+	return t, err
 }
 
 // approximate fits every method.
 func (t *Figure2) approximate(ctx context.Context, plain, calibrated *infer.Model, truth, weighted infer.Posterior) error {
-	vi, err := infer.VI{}.Fit(ctx, plain)
-	if err != nil {
-		return err
+	var vi *infer.Result
+	var lossVI *infer.LossVIResult
+	var ep, lossEP *infer.EPResult
+	fits := []func() error{
+		func() (err error) { lossVI, err = infer.LossVI{Draws: 2048, Seed: 1}.Fit(ctx, calibrated); return err },
+		func() (err error) { vi, err = infer.VI{}.Fit(ctx, plain); return err },
+		func() (err error) { ep, err = infer.EP{}.Fit(ctx, plain); return err },
+		func() (err error) { lossEP, err = infer.EP{}.Fit(ctx, calibrated); return err },
 	}
-	lossVI, err := infer.LossVI{Draws: 2048, Seed: 1}.Fit(ctx, calibrated)
-	if err != nil {
-		return err
-	}
-	ep, err := infer.EP{}.Fit(ctx, plain)
-	if err != nil {
-		return err
-	}
-	lossEP, err := infer.EP{}.Fit(ctx, calibrated)
-	if err != nil {
+	errs := make([]error, len(fits))
+	tasks.For(len(fits), func(i int) { errs[i] = fits[i]() })
+	if err := cmp.Or(errs...); err != nil {
 		return err
 	}
 	views := plain.Views
@@ -196,31 +200,35 @@ func (t *Figure2) densities(m *infer.Model, actions []int) {
 	a, b := m.Views.Row(0), m.Views.Row(1)
 	det := a[0]*b[1] - a[1]*b[0]
 	n := m.Points.Len()
-	mean, variance, d1, d2 := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	variance := make([]float64, n)
 	for j := range variance {
 		variance[j] = m.Points.Residual(j)
 	}
-	var posterior, weighted [][]float64
-	topPosterior, topWeighted := math.Inf(-1), math.Inf(-1)
-	for _, f2 := range t.F2 {
-		var p, w []float64
-		for _, f1 := range t.F1 {
-			v := []float64{(b[1]*f1 - a[1]*f2) / det, (a[0]*f2 - b[0]*f1) / det}
-			l1, _, _ := m.Terms[0].Log(f1)
-			l2, _, _ := m.Terms[1].Log(f2)
-			l := l1 + l2 - (v[0]*v[0]+v[1]*v[1])/2
-			m.Points.At(mean, v)
-			u := l + m.Utility.LogMean(actions, mean, variance, d1, d2)
-			topPosterior, topWeighted = max(topPosterior, l), max(topWeighted, u)
-			p, w = append(p, l), append(w, u)
+	t.Posterior, t.Weighted = make([][]float64, points), make([][]float64, points)
+	tasks.Each(points, func() func(int) {
+		mean, d1, d2 := make([]float64, n), make([]float64, n), make([]float64, n)
+		return func(row int) {
+			f2 := t.F2[row]
+			for _, f1 := range t.F1 {
+				v := []float64{(b[1]*f1 - a[1]*f2) / det, (a[0]*f2 - b[0]*f1) / det}
+				l1, _, _ := m.Terms[0].Log(f1)
+				l2, _, _ := m.Terms[1].Log(f2)
+				l := l1 + l2 - (v[0]*v[0]+v[1]*v[1])/2
+				m.Points.At(mean, v)
+				u := l + m.Utility.LogMean(actions, mean, variance, d1, d2)
+				t.Posterior[row], t.Weighted[row] = append(t.Posterior[row], l), append(t.Weighted[row], u)
+			}
 		}
-		posterior, weighted = append(posterior, p), append(weighted, w)
-	}
-	for i := range posterior {
-		for j := range posterior[i] {
-			posterior[i][j] = math.Exp(posterior[i][j] - topPosterior)
-			weighted[i][j] = math.Exp(weighted[i][j] - topWeighted)
+	})
+	for _, density := range [][][]float64{t.Posterior, t.Weighted} {
+		top := math.Inf(-1)
+		for _, row := range density {
+			top = max(top, slices.Max(row))
+		}
+		for _, row := range density {
+			for j, l := range row {
+				row[j] = math.Exp(l - top)
+			}
 		}
 	}
-	t.Posterior, t.Weighted = posterior, weighted
 }

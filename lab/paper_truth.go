@@ -158,39 +158,40 @@ const beyondDoubt = 8
 // between p and the threshold, that hides (2−u10)·stderr·ψ(z)/n on average,
 // ψ(z) = N(z) − zΦ(−z).
 func (t *Trial) judge(at places, answers []answer, exact truth) {
-	for u, u10 := range Utilities() {
-		table := UtilityTable(u10)
-		threshold, _, _ := decision.Stakes{Table: table}.Threshold()
-		var regret, noise, bias [][]float64
-		for s := range Shifts() {
-			of := at.of[s]
-			cost := (2 - u10) / float64(len(of))
-			p := decision.Pairs(gather(exact.p, of))
-			utility, err := decision.NewUtility(decision.Probit(), len(of), nil, table)
-			if err != nil {
-				panic(err) // the table is a constant, and there are points
-			}
-			hidden := 0.0
-			for _, i := range of {
-				if se := exact.stderr[i]; se > 0 {
-					z := math.Abs(exact.p[i]-threshold) / se
-					hidden += cost * se * (normal.Density(z) - z*normal.CDF(-z))
-				}
-			}
-			var r, e, b []float64
-			actions := make([]int, len(of))
-			for _, a := range answers {
-				utility.Actions(actions, decision.Pairs(gather(a[u][s], of)))
-				result := utility.Regret(actions, p)
-				span := result.Best - result.Worst
-				r = append(r, result.Normalised)
-				e = append(e, cost*exact.noise(of, actions, threshold)/span)
-				b = append(b, hidden/span)
-			}
-			regret, noise, bias = append(regret, r), append(noise, e), append(bias, b)
+	utilities, shifts := Utilities(), len(Shifts())
+	for _, of := range []*[][][]float64{&t.Regret, &t.Noise, &t.Bias} {
+		*of = make([][][]float64, len(utilities))
+		for u := range utilities {
+			(*of)[u] = make([][]float64, shifts)
 		}
-		t.Regret, t.Noise, t.Bias = append(t.Regret, regret), append(t.Noise, noise), append(t.Bias, bias)
 	}
+	tasks.For(len(utilities)*shifts, func(k int) {
+		u, s := k/shifts, k%shifts
+		table, of := UtilityTable(utilities[u]), at.of[s]
+		threshold, _, _ := decision.Stakes{Table: table}.Threshold()
+		cost := (2 - utilities[u]) / float64(len(of))
+		p := decision.Pairs(gather(exact.p, of))
+		utility, err := decision.NewUtility(decision.Probit(), len(of), nil, table)
+		if err != nil {
+			panic(err) // the table is a constant, and there are points
+		}
+		hidden := 0.0
+		for _, i := range of {
+			if se := exact.stderr[i]; se > 0 {
+				z := math.Abs(exact.p[i]-threshold) / se
+				hidden += cost * se * (normal.Density(z) - z*normal.CDF(-z))
+			}
+		}
+		actions := make([]int, len(of))
+		for _, a := range answers {
+			utility.Actions(actions, decision.Pairs(gather(a[u][s], of)))
+			result := utility.Regret(actions, p)
+			span := result.Best - result.Worst
+			t.Regret[u][s] = append(t.Regret[u][s], result.Normalised)
+			t.Noise[u][s] = append(t.Noise[u][s], cost*exact.noise(of, actions, threshold)/span)
+			t.Bias[u][s] = append(t.Bias[u][s], hidden/span)
+		}
+	})
 }
 
 // noise is the standard error of Σ ±p over the places where the action is not the

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"image/color"
+	"image/png"
 	"io"
 	"maps"
 	"slices"
@@ -40,12 +41,19 @@ func plan(height vg.Length, l legend, body func(draw.Canvas)) layout {
 	}}
 }
 
-// paint draws a background and, inside the margin, the figure.
+// paint draws the figure inside the margin of a canvas.
 func (l layout) paint(canvas vg.CanvasSizer) {
+	l.draw(draw.Crop(draw.New(canvas), margin, -margin, margin, -margin))
+}
+
+// svg is the figure on a white ground as an element with these attributes.
+func (l layout) svg(attributes string) []byte {
+	canvas := newSVGCanvas(figureWidth, l.height)
 	c := draw.New(canvas)
 	c.SetColor(color.White)
 	c.Fill(c.Path())
-	l.draw(draw.Crop(c, margin, -margin, margin, -margin))
+	l.paint(canvas)
+	return canvas.element(attributes)
 }
 
 // WriteSVG writes a figure as a stand-alone SVG file.
@@ -54,9 +62,7 @@ func WriteSVG(w io.Writer, f Figure) error {
 	if err != nil {
 		return err
 	}
-	c := newSVGCanvas(figureWidth, l.height)
-	l.paint(c)
-	_, err = w.Write(c.element(` xmlns="http://www.w3.org/2000/svg"`))
+	_, err = w.Write(l.svg(` xmlns="http://www.w3.org/2000/svg"`))
 	return err
 }
 
@@ -69,10 +75,10 @@ func writePNG(w io.Writer, f Figure, dotsPerInch int) error {
 	if err != nil {
 		return err
 	}
-	c := vgimg.NewWith(vgimg.UseWH(figureWidth, l.height), vgimg.UseDPI(dotsPerInch))
+	c := vgimg.NewWith(vgimg.UseWH(figureWidth, l.height), vgimg.UseDPI(dotsPerInch)) // which is white
 	l.paint(c)
-	_, err = vgimg.PngCanvas{Canvas: c}.WriteTo(w)
-	return err
+	quick := png.Encoder{CompressionLevel: png.BestSpeed} // for flat areas with few edges no larger
+	return quick.Encode(w, c.Image())
 }
 
 // inlineSVG returns a figure as an element for the inside of a page, described
@@ -82,13 +88,11 @@ func inlineSVG(f Figure, alt string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newSVGCanvas(figureWidth, l.height)
-	l.paint(c)
 	var label bytes.Buffer
 	if err := xml.EscapeText(&label, []byte(alt)); err != nil {
 		return nil, err
 	}
-	return c.element(` role="img" aria-label="` + label.String() + `"`), nil
+	return l.svg(` role="img" aria-label="` + label.String() + `"`), nil
 }
 
 // DataError reports numbers that cannot be drawn. Lengths that do not match are

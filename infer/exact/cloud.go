@@ -80,7 +80,7 @@ func grow(s []float64, n int) []float64 {
 const (
 	// panelViews is the number of views in one matrix product: enough for it to
 	// run at speed.
-	panelViews = 48
+	panelViews = 16
 	// panelSize bounds the means in a panel, 8 MB, unless one view alone has more.
 	panelSize = 1 << 20
 )
