@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
@@ -18,8 +19,8 @@ import (
 // exist.
 func (p *Problem) leaveOneOut(ctx context.Context, method Method, left posterior.LeaveOut, units [][]int, power float64) (*LeaveOneOut, error) {
 	t := &tally{
-		problem: p, shares: p.shares(), power: power, own: make([]float64, p.Len()),
-		loo: &LeaveOneOut{Method: method}, constant: make([]float64, len(p.Stakes(0).Table)),
+		problem: p, shares: p.shares(), power: power, own: make([]float64, p.Len()), logP: make([]float64, p.Len()),
+		loo: &LeaveOneOut{Method: method},
 	}
 	if err := left.LeaveOut(ctx, p.Labels, units, t.add); errors.Is(err, posterior.ErrImproper) {
 		return nil, nil
@@ -60,12 +61,12 @@ func leftOutBy(method Method, rows int) Method {
 
 // tally adds up what rows are predicted and decided without them.
 type tally struct {
-	problem  *Problem
-	shares   []float64 // of the rows in averages
-	loo      *LeaveOneOut
-	power    float64   // that probabilities are raised to
-	constant []float64 // of every action for all rows
-	own      []float64 // of every row by what is decided
+	problem *Problem
+	shares  []float64 // of the rows in averages
+	loo     *LeaveOneOut
+	power   float64   // that probabilities are raised to
+	own     []float64 // of every row by what is decided
+	logP    []float64 // of the labels of all rows
 }
 
 // add takes in training row i, whose outcomes have these probabilities by the posterior without
@@ -78,21 +79,24 @@ func (t *tally) add(i int, probabilities []float64, logP float64) {
 		shift(target, probabilities)
 		logP = posterior.Log(probabilities[y])
 	}
-	t.loo.LogPredictive += float64(p.Len()) * t.shares[i] * logP
-	t.own[i] = stakes.Table[stakes.Best(probabilities, -1)][y]
-	t.loo.Value += t.own[i] * t.shares[i]
-	for a, row := range stakes.Table {
-		t.constant[a] += row[y] * t.shares[i]
-	}
+	t.own[i], t.logP[i] = stakes.Table[stakes.Best(probabilities, -1)][y], logP
 }
 
 // result is what all rows come to, of which those of a unit are not independent.
 func (t *tally) result(units [][]int) *LeaveOneOut {
-	t.loo.ConstantAction = slices.Index(t.constant, slices.Max(t.constant))
-	if t.problem.Utility.Costs() {
-		t.loo.ConstantAction = slices.Index(t.constant, slices.Min(t.constant))
+	constant := make([]float64, len(t.problem.Stakes(0).Table)) // of every action for all rows
+	for i, y := range t.problem.Labels {
+		t.loo.LogPredictive += float64(len(t.own)) * t.shares[i] * t.logP[i]
+		t.loo.Value += t.own[i] * t.shares[i]
+		for a, row := range t.problem.Stakes(i).Table {
+			constant[a] += row[y] * t.shares[i]
+		}
 	}
-	t.loo.Constant = t.constant[t.loo.ConstantAction]
+	t.loo.ConstantAction = slices.Index(constant, slices.Max(constant))
+	if t.problem.Utility.Costs() {
+		t.loo.ConstantAction = slices.Index(constant, slices.Min(constant))
+	}
+	t.loo.Constant = constant[t.loo.ConstantAction]
 	for i, y := range t.problem.Labels {
 		t.own[i] -= t.problem.Stakes(i).Table[t.loo.ConstantAction][y]
 	}
@@ -132,10 +136,13 @@ func (k *leftOut) LeaveOut(_ context.Context, _ []int, _ [][]int, use func(i int
 	if k.err != nil {
 		return k.err
 	}
-	outcomes := len(k.p) / len(k.logP)
-	for i, logP := range k.logP {
-		use(i, k.p[i*outcomes:(i+1)*outcomes:(i+1)*outcomes], logP)
-	}
+	const rows = 1024 // of a task
+	n, outcomes := len(k.logP), len(k.p)/len(k.logP)
+	tasks.For((n+rows-1)/rows, func(task int) {
+		for i := task * rows; i < min((task+1)*rows, n); i++ {
+			use(i, k.p[i*outcomes:(i+1)*outcomes:(i+1)*outcomes], k.logP[i])
+		}
+	})
 	return nil
 }
 
@@ -147,19 +154,17 @@ const mostSharpened = 20_000
 // probabilities timid.
 func (p *Problem) sharpnessOf(ctx context.Context, from posterior.LeaveOut) (float64, error) {
 	every := (p.Len() + mostSharpened - 1) / mostSharpened
-	var left [][]float64
-	var labels []int
-	var counts []float64
+	n := (p.Len() + every - 1) / every
+	left, labels, counts := make([][]float64, n), make([]int, n), make([]float64, n)
 	err := from.LeaveOut(ctx, p.Labels, nil, func(i int, all []float64, _ float64) {
 		if i%every != 0 {
 			return
 		}
-		left, labels = append(left, all), append(labels, p.Labels[i])
-		n := 1.0
+		k := i / every
+		left[k], labels[k], counts[k] = all, p.Labels[i], 1
 		if p.Weights != nil {
-			n = p.Weights[i]
+			counts[k] = p.Weights[i]
 		}
-		counts = append(counts, n)
 	})
 	if errors.Is(err, posterior.ErrImproper) {
 		return 0, nil
