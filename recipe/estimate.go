@@ -70,7 +70,7 @@ func (s *estimator) estimate(c *Column, impute, standardize bool, bend Bend) {
 		return // there is nothing to estimate from
 	}
 	if impute {
-		c.Fill = median(slices.Clone(values))
+		c.Fill = median(values)
 		// The model sees the filled column, so that is what is standardised.
 		values = append(values, slices.Repeat([]float64{c.Fill}, missing)...)
 	}

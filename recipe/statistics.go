@@ -10,15 +10,46 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
-// median of values, which are put in another order.
+// median of finite values.
 func median(values []float64) float64 {
-	slices.Sort(values)
-	n := len(values)
-	low, high := values[(n-1)/2], values[n/2]
+	first, last := (len(values)-1)/2, len(values)/2 // the places of those in the middle
+	near, below := around(values, first, last)
+	slices.Sort(near)
+	low, high := near[first-below], near[last-below]
 	if low == high {
 		return low + 0 // never −0, which JSON would not keep
 	}
 	return low/2 + high/2 // the sum of two large numbers may overflow
+}
+
+// around are the values that begin with the same bits as those that two places next to each other have in their
+// order, and how many are below them. Of few values that are all.
+func around(values []float64, first, last int) (near []float64, below int) {
+	if len(values) < manyValues {
+		return slices.Clone(values), 0
+	}
+	const shift = 48
+	var counts [1 << (64 - shift)]int
+	for _, x := range values {
+		counts[sortKey(x)>>shift]++
+	}
+	from := uint64(0)
+	for below+counts[from] <= first {
+		below += counts[from]
+		from++
+	}
+	to, n := from, counts[from]
+	for below+n <= last {
+		to++
+		n += counts[to]
+	}
+	near = make([]float64, 0, n)
+	for _, x := range values {
+		if k := sortKey(x) >> shift; from <= k && k <= to {
+			near = append(near, x)
+		}
+	}
+	return near, below
 }
 
 // spare is memory that is used for one column after another. A nil one is new memory for
