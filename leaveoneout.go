@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
@@ -19,7 +21,7 @@ import (
 // exist.
 func (p *Problem) leaveOneOut(ctx context.Context, method Method, left posterior.LeaveOut, units [][]int, power float64) (*LeaveOneOut, error) {
 	t := &tally{
-		problem: p, shares: p.shares(), power: power, own: make([]float64, p.Len()), logP: make([]float64, p.Len()),
+		problem: p, weights: p.CaseWeights(), power: power, own: make([]float64, p.Len()), logP: make([]float64, p.Len()),
 		loo: &LeaveOneOut{Method: method},
 	}
 	if err := left.LeaveOut(ctx, p.Labels, units, t.add); errors.Is(err, posterior.ErrImproper) {
@@ -62,7 +64,7 @@ func leftOutBy(method Method, rows int) Method {
 // tally adds up what rows are predicted and decided without them.
 type tally struct {
 	problem *Problem
-	shares  []float64 // of the rows in averages
+	weights []float64 // of the rows in averages, nil if all are one
 	loo     *LeaveOneOut
 	power   float64   // that probabilities are raised to
 	own     []float64 // of every row by what is decided
@@ -84,27 +86,50 @@ func (t *tally) add(i int, probabilities []float64, logP float64) {
 
 // result is what all rows come to, of which those of a unit are not independent.
 func (t *tally) result(units [][]int) *LeaveOneOut {
-	constant := make([]float64, len(t.problem.Stakes(0).Table)) // of every action for all rows
-	for i, y := range t.problem.Labels {
-		t.loo.LogPredictive += float64(len(t.own)) * t.shares[i] * t.logP[i]
-		t.loo.Value += t.own[i] * t.shares[i]
-		for a, row := range t.problem.Stakes(i).Table {
-			constant[a] += row[y] * t.shares[i]
-		}
+	const some = 1 << 12 // rows of a task
+	n, actions := len(t.own), len(t.problem.Stakes(0).Table)
+	each := func(rows func(task, from, to int)) {
+		tasks.For((n+some-1)/some, func(task int) { rows(task, task*some, min((task+1)*some, n)) })
 	}
+	parts := make([][]float64, (n+some-1)/some) // sums of weights, logarithms and values, and of every action for all rows
+	each(func(task, from, to int) {
+		sums := make([]float64, 3+actions)
+		for i := from; i < to; i++ {
+			w := 1.0
+			if t.weights != nil {
+				w = t.weights[i]
+			}
+			sums[0] += w
+			sums[1] += w * t.logP[i]
+			sums[2] += w * t.own[i]
+			for a, row := range t.problem.Stakes(i).Table {
+				sums[3+a] += w * row[t.problem.Labels[i]]
+			}
+		}
+		parts[task] = sums
+	})
+	sums := parts[0]
+	for _, part := range parts[1:] {
+		floats.Add(sums, part)
+	}
+	floats.Scale(1/sums[0], sums[1:])
+	constant := sums[3:]
+	t.loo.LogPredictive, t.loo.Value = float64(n)*sums[1], sums[2]
 	t.loo.ConstantAction = slices.Index(constant, slices.Max(constant))
 	if t.problem.Utility.Costs() {
 		t.loo.ConstantAction = slices.Index(constant, slices.Min(constant))
 	}
 	t.loo.Constant = constant[t.loo.ConstantAction]
-	for i, y := range t.problem.Labels {
-		t.own[i] -= t.problem.Stakes(i).Table[t.loo.ConstantAction][y]
-	}
+	each(func(_, from, to int) {
+		for i := from; i < to; i++ {
+			t.own[i] -= t.problem.Stakes(i).Table[t.loo.ConstantAction][t.problem.Labels[i]]
+		}
+	})
 	var together []int
 	if units != nil {
 		together = t.problem.Together()
 	}
-	if _, stdErr, err := compare.NewCases(len(t.own), t.shares, together).MeanError(t.own); err == nil {
+	if _, stdErr, err := compare.NewCases(n, t.weights, together).MeanError(t.own); err == nil {
 		t.loo.Error = stdErr
 	}
 	return t.loo
