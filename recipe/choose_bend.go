@@ -46,9 +46,7 @@ func chooseBend(sorted []float64, memory *spare) Bend {
 		if s == nil {
 			continue
 		}
-		for i, x := range sorted {
-			bent[i] = s.apply(x)
-		}
+		s.bend(bent, sorted)
 		if correlation, _ := against(bent, scores); correlation >= smoothEnough {
 			return bend
 		}

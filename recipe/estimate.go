@@ -91,9 +91,7 @@ func (s *estimator) estimate(c *Column, impute, standardize bool, bend Bend) {
 	if c.Kind == Numeric && bend != Straight && !c.Common {
 		c.Auto = bend == AutoBend
 		if c.Scaling = wantedScaling(values, bend, s.spare); c.Scaling != nil {
-			for i, x := range values {
-				values[i] = c.Scaling.apply(x)
-			}
+			c.Scaling.bend(values, values)
 			low, high = bounds(values)
 		}
 	}
