@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/internal/radix"
 	"github.com/lossep/lossep/table"
 )
 
@@ -272,7 +273,7 @@ func TestStatisticsAtTheEdges(t *testing.T) {
 func TestMedianOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, spread := range []float64{0, 1, 30, 1e300} { // among which few and many begin with the same bits
-		for _, n := range []int{manyValues, manyValues + 1} {
+		for _, n := range []int{radix.Many, radix.Many + 1} {
 			values := make([]float64, n)
 			for i := range values {
 				values[i] = math.Round(spread * rng.NormFloat64())

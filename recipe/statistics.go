@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/internal/radix"
 	"github.com/lossep/lossep/table"
 )
 
@@ -25,13 +26,13 @@ func median(values []float64) float64 {
 // around are the values that begin with the same bits as those that two places next to each other have in their
 // order, and how many are below them. Of few values that are all.
 func around(values []float64, first, last int) (near []float64, below int) {
-	if len(values) < manyValues {
+	if len(values) < radix.Many {
 		return slices.Clone(values), 0
 	}
 	const shift = 48
 	var counts [1 << (64 - shift)]int
 	for _, x := range values {
-		counts[sortKey(x)>>shift]++
+		counts[radix.Key(x)>>shift]++
 	}
 	from := uint64(0)
 	for below+counts[from] <= first {
@@ -45,7 +46,7 @@ func around(values []float64, first, last int) (near []float64, below int) {
 	}
 	near = make([]float64, 0, n)
 	for _, x := range values {
-		if k := sortKey(x) >> shift; from <= k && k <= to {
+		if k := radix.Key(x) >> shift; from <= k && k <= to {
 			near = append(near, x)
 		}
 	}
@@ -65,6 +66,14 @@ func (s *spare) sampleRoom(n int) []float64 {
 		return make([]float64, n)
 	}
 	return grown(&s.sample, n)
+}
+
+// sort puts finite numbers in increasing order.
+func (s *spare) sort(values []float64) {
+	if s == nil {
+		s = new(spare)
+	}
+	radix.Sort(values, &s.sorting)
 }
 
 // scoreRoom is memory for n normal scores, and the quantiles of the normal distribution at
@@ -96,62 +105,6 @@ func (s *spare) room(n int) []float64 {
 		s.values = make([]float64, 0, n)
 	}
 	return s.values[:0]
-}
-
-// manyValues is from where on numbers are sorted by their bytes, the last ones first: a
-// pass for each byte in place of one for every halving. Bytes that are the same in all of
-// them, as the last ones of integers are, take none.
-const manyValues = 1 << 12
-
-// sortKey is a number as an integer of the same order.
-func sortKey(x float64) uint64 {
-	bits := math.Float64bits(x)
-	return bits ^ (uint64(int64(bits)>>63) | 1<<63)
-}
-
-// sortNumbers puts finite numbers in increasing order.
-func sortNumbers(values []float64, memory *spare) {
-	n := len(values)
-	if n < manyValues || n > math.MaxUint32 {
-		slices.Sort(values)
-		return
-	}
-	if memory == nil {
-		memory = new(spare)
-	}
-	var counts [8][256]uint32
-	for _, x := range values {
-		k := sortKey(x)
-		counts[0][k&0xFF]++
-		counts[1][k>>8&0xFF]++
-		counts[2][k>>16&0xFF]++
-		counts[3][k>>24&0xFF]++
-		counts[4][k>>32&0xFF]++
-		counts[5][k>>40&0xFF]++
-		counts[6][k>>48&0xFF]++
-		counts[7][k>>56]++
-	}
-	from, to := values, grown(&memory.sorting, n)
-	for d := range counts {
-		next, shift := &counts[d], 8*d
-		if next[byte(sortKey(from[0])>>shift)] == uint32(n) {
-			continue
-		}
-		sum := uint32(0)
-		for k, c := range next { // where each byte begins
-			next[k] = sum
-			sum += c
-		}
-		for _, x := range from {
-			k := byte(sortKey(x) >> shift)
-			to[next[k]] = x
-			next[k]++
-		}
-		from, to = to, from
-	}
-	if &from[0] != &values[0] {
-		copy(values, from)
-	}
 }
 
 // meanScale is the mean and the standard deviation (divisor n) of values. They are
