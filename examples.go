@@ -38,6 +38,9 @@ func (e *Examples) Line() string {
 // candidateExamples are rows of all outcomes alike, and of each from all over the table.
 func candidateExamples(t *table.Table, r *recipe.Recipe, costs []string, x *mat.Dense, labels []int) *Examples {
 	of := make([][]int, len(r.Target.Outcomes))
+	for y, n := range r.Target.Rows {
+		of[y] = make([]int, 0, n)
+	}
 	for i, y := range labels {
 		of[y] = append(of[y], i)
 	}

@@ -7,7 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
@@ -18,8 +21,8 @@ import (
 // exist.
 func (p *Problem) leaveOneOut(ctx context.Context, method Method, left posterior.LeaveOut, units [][]int, power float64) (*LeaveOneOut, error) {
 	t := &tally{
-		problem: p, shares: p.shares(), power: power, own: make([]float64, p.Len()),
-		loo: &LeaveOneOut{Method: method}, constant: make([]float64, len(p.Stakes(0).Table)),
+		problem: p, weights: p.CaseWeights(), power: power, own: make([]float64, p.Len()), logP: make([]float64, p.Len()),
+		loo: &LeaveOneOut{Method: method},
 	}
 	if err := left.LeaveOut(ctx, p.Labels, units, t.add); errors.Is(err, posterior.ErrImproper) {
 		return nil, nil
@@ -60,12 +63,12 @@ func leftOutBy(method Method, rows int) Method {
 
 // tally adds up what rows are predicted and decided without them.
 type tally struct {
-	problem  *Problem
-	shares   []float64 // of the rows in averages
-	loo      *LeaveOneOut
-	power    float64   // that probabilities are raised to
-	constant []float64 // of every action for all rows
-	own      []float64 // of every row by what is decided
+	problem *Problem
+	weights []float64 // of the rows in averages, nil if all are one
+	loo     *LeaveOneOut
+	power   float64   // that probabilities are raised to
+	own     []float64 // of every row by what is decided
+	logP    []float64 // of the labels of all rows
 }
 
 // add takes in training row i, whose outcomes have these probabilities by the posterior without
@@ -78,29 +81,55 @@ func (t *tally) add(i int, probabilities []float64, logP float64) {
 		shift(target, probabilities)
 		logP = posterior.Log(probabilities[y])
 	}
-	t.loo.LogPredictive += float64(p.Len()) * t.shares[i] * logP
-	t.own[i] = stakes.Table[stakes.Best(probabilities, -1)][y]
-	t.loo.Value += t.own[i] * t.shares[i]
-	for a, row := range stakes.Table {
-		t.constant[a] += row[y] * t.shares[i]
-	}
+	t.own[i], t.logP[i] = stakes.Table[stakes.Best(probabilities, -1)][y], logP
 }
 
 // result is what all rows come to, of which those of a unit are not independent.
 func (t *tally) result(units [][]int) *LeaveOneOut {
-	t.loo.ConstantAction = slices.Index(t.constant, slices.Max(t.constant))
+	const some = 1 << 12 // rows of a task
+	n, actions := len(t.own), len(t.problem.Stakes(0).Table)
+	each := func(rows func(task, from, to int)) {
+		tasks.For((n+some-1)/some, func(task int) { rows(task, task*some, min((task+1)*some, n)) })
+	}
+	parts := make([][]float64, (n+some-1)/some) // sums of weights, logarithms and values, and of every action for all rows
+	each(func(task, from, to int) {
+		sums := make([]float64, 3+actions)
+		for i := from; i < to; i++ {
+			w := 1.0
+			if t.weights != nil {
+				w = t.weights[i]
+			}
+			sums[0] += w
+			sums[1] += w * t.logP[i]
+			sums[2] += w * t.own[i]
+			for a, row := range t.problem.Stakes(i).Table {
+				sums[3+a] += w * row[t.problem.Labels[i]]
+			}
+		}
+		parts[task] = sums
+	})
+	sums := parts[0]
+	for _, part := range parts[1:] {
+		floats.Add(sums, part)
+	}
+	floats.Scale(1/sums[0], sums[1:])
+	constant := sums[3:]
+	t.loo.LogPredictive, t.loo.Value = float64(n)*sums[1], sums[2]
+	t.loo.ConstantAction = slices.Index(constant, slices.Max(constant))
 	if t.problem.Utility.Costs() {
-		t.loo.ConstantAction = slices.Index(t.constant, slices.Min(t.constant))
+		t.loo.ConstantAction = slices.Index(constant, slices.Min(constant))
 	}
-	t.loo.Constant = t.constant[t.loo.ConstantAction]
-	for i, y := range t.problem.Labels {
-		t.own[i] -= t.problem.Stakes(i).Table[t.loo.ConstantAction][y]
-	}
+	t.loo.Constant = constant[t.loo.ConstantAction]
+	each(func(_, from, to int) {
+		for i := from; i < to; i++ {
+			t.own[i] -= t.problem.Stakes(i).Table[t.loo.ConstantAction][t.problem.Labels[i]]
+		}
+	})
 	var together []int
 	if units != nil {
 		together = t.problem.Together()
 	}
-	if _, stdErr, err := compare.NewCases(len(t.own), t.shares, together).MeanError(t.own); err == nil {
+	if _, stdErr, err := compare.NewCases(n, t.weights, together).MeanError(t.own); err == nil {
 		t.loo.Error = stdErr
 	}
 	return t.loo
@@ -132,10 +161,13 @@ func (k *leftOut) LeaveOut(_ context.Context, _ []int, _ [][]int, use func(i int
 	if k.err != nil {
 		return k.err
 	}
-	outcomes := len(k.p) / len(k.logP)
-	for i, logP := range k.logP {
-		use(i, k.p[i*outcomes:(i+1)*outcomes:(i+1)*outcomes], logP)
-	}
+	const rows = 1024 // of a task
+	n, outcomes := len(k.logP), len(k.p)/len(k.logP)
+	tasks.For((n+rows-1)/rows, func(task int) {
+		for i := task * rows; i < min((task+1)*rows, n); i++ {
+			use(i, k.p[i*outcomes:(i+1)*outcomes:(i+1)*outcomes], k.logP[i])
+		}
+	})
 	return nil
 }
 
@@ -147,19 +179,17 @@ const mostSharpened = 20_000
 // probabilities timid.
 func (p *Problem) sharpnessOf(ctx context.Context, from posterior.LeaveOut) (float64, error) {
 	every := (p.Len() + mostSharpened - 1) / mostSharpened
-	var left [][]float64
-	var labels []int
-	var counts []float64
+	n := (p.Len() + every - 1) / every
+	left, labels, counts := make([][]float64, n), make([]int, n), make([]float64, n)
 	err := from.LeaveOut(ctx, p.Labels, nil, func(i int, all []float64, _ float64) {
 		if i%every != 0 {
 			return
 		}
-		left, labels = append(left, all), append(labels, p.Labels[i])
-		n := 1.0
+		k := i / every
+		left[k], labels[k], counts[k] = all, p.Labels[i], 1
 		if p.Weights != nil {
-			n = p.Weights[i]
+			counts[k] = p.Weights[i]
 		}
-		counts = append(counts, n)
 	})
 	if errors.Is(err, posterior.ErrImproper) {
 		return 0, nil

@@ -55,25 +55,6 @@ func (p *Problem) CaseWeights() []float64 {
 	return weights
 }
 
-// shares are the CaseWeights, adding up to one.
-func (p *Problem) shares() []float64 {
-	weights := p.CaseWeights()
-	if weights == nil {
-		weights = make([]float64, p.Len())
-		for i := range weights {
-			weights[i] = 1
-		}
-	}
-	sum := 0.0
-	for _, w := range weights {
-		sum += w
-	}
-	for i := range weights {
-		weights[i] /= sum
-	}
-	return weights
-}
-
 // forPopulation is the utility table of new cases with the inputs of training rows,
 // where they stand for cases of another prevalence: an average over those is one over
 // the training rows of Σ_y u(a, y)·P(y | x) with every outcome's utility times how much

@@ -222,22 +222,31 @@ func (c *Cases) centred(values []float64, within *Range) (moved []float64, unsee
 	return moved, unseen
 }
 
-// sums adds up cases within units, and lists the cases that count by themselves too.
+// sums adds up cases within units, and lists the cases that count by themselves too: the same list where each is a unit.
 func (c *Cases) sums(values, of []float64) (units, single []atom, err error) {
-	units = make([]atom, c.units)
+	single = make([]atom, 0, len(values)) // of millions, it would be copied again and again
+	if c.unit != nil {
+		units = make([]atom, c.units)
+	}
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			panic(fmt.Sprintf("compare: value %d is %v", i, v))
 		}
-		w, share, unit := c.weightOf(i), 1.0, c.unitOf(i)
+		w, share := c.weightOf(i), 1.0
 		if of != nil {
 			share = of[i]
 		}
-		if w*share > 0 {
-			single = append(single, atom{w * v, w * share, 1})
-			units[unit].sum += w * v
-			units[unit].weight += w * share
+		if !(w*share > 0) {
+			continue
 		}
+		single = append(single, atom{w * v, w * share, 1})
+		if unit := units; unit != nil {
+			unit[c.unit[i]].sum += w * v
+			unit[c.unit[i]].weight += w * share
+		}
+	}
+	if units == nil {
+		return single, single, nil
 	}
 	units = slices.DeleteFunc(units, func(u atom) bool { return u.weight == 0 })
 	for k := range units {

@@ -2,9 +2,10 @@ package effects
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/internal/radix"
 )
 
 // Axis is a column cut into cells: cell 0 is for what is missing or unknown, the others are
@@ -90,7 +91,8 @@ func sortedColumn(x *mat.Dense, column int) []float64 {
 			some = append(some, v)
 		}
 	}
-	slices.Sort(some)
+	var room []float64
+	radix.Sort(some, &room)
 	return some
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lossep/lossep/internal/finite"
@@ -119,7 +120,11 @@ type Learnt struct {
 // Learnt are the effects learnt so far.
 func (f *Fit) Learnt() (all []Learnt) {
 	for _, m := range f.members {
-		moments, _ := binary.Append(nil, binary.LittleEndian, m.Moments) // which have a fixed size
+		moments := make([]byte, 0, 16*len(m.Moments))
+		for _, w := range m.Moments {
+			moments = binary.LittleEndian.AppendUint64(moments, math.Float64bits(w.Mean))
+			moments = binary.LittleEndian.AppendUint64(moments, math.Float64bits(w.Variance))
+		}
 		all = append(all, Learnt{m.Family, m.Variance, moments, m.fresh})
 	}
 	return all

@@ -1,6 +1,7 @@
 package effects
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/lossep/lossep/internal/tasks"
@@ -105,6 +106,13 @@ func blocksOf(shards []*Shard) (all []block) {
 		}
 	}
 	return all
+}
+
+// ofAll is what is found of each of several shards, in their order.
+func ofAll[T any](shards []*Shard, find func(s *Shard) (T, error)) ([]T, error) {
+	all, errs := make([]T, len(shards)), make([]error, len(shards))
+	tasks.For(len(shards), func(i int) { all[i], errs[i] = find(shards[i]) })
+	return all, cmp.Or(errs...)
 }
 
 // eachBlock hands over all of them.

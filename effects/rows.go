@@ -162,13 +162,10 @@ func (m *InMemory) Sums(set Set, sums []Moment) ([]Moment, error) {
 	if sums == nil {
 		sums = make([]Moment, m.terms.Len()*m.functions)
 	}
-	for i, s := range m.shards {
-		from := m.from[i]
-		if err := s.Sums(set, sums[from*m.functions:(from+s.rows)*m.functions]); err != nil {
-			return nil, err
-		}
-	}
-	return sums, nil
+	_, err := ofAll(m.shards, func(s *Shard) (struct{}, error) {
+		return struct{}{}, s.Sums(set, sums[s.from*m.functions:(s.from+s.rows)*m.functions])
+	})
+	return sums, err
 }
 
 // Without is Shard.Without of a row.

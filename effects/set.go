@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Set is the effects of several families.
@@ -26,17 +27,20 @@ func (s Set) Trained(x *mat.Dense) (sums []Moment) {
 		return nil
 	}
 	n, _ := x.Dims()
-	for i := range n {
-		for c := range s.Functions() {
-			var sum Moment
+	functions := s.Functions()
+	sums = make([]Moment, n*functions)
+	tasks.For((n+blockRows-1)/blockRows, func(task int) {
+		for i := task * blockRows; i < min((task+1)*blockRows, n); i++ {
 			for _, e := range s {
-				w := e.Of(c)[e.group(x.RawRowView(i), 1)]
-				sum.Mean += w.Mean
-				sum.Variance += w.Variance
+				group := e.group(x.RawRowView(i), 1)
+				for c := range functions {
+					w, sum := e.Of(c)[group], &sums[i*functions+c]
+					sum.Mean += w.Mean
+					sum.Variance += w.Variance
+				}
 			}
-			sums = append(sums, sum)
 		}
-	}
+	})
 	return sums
 }
 
@@ -44,10 +48,15 @@ func (s Set) Trained(x *mat.Dense) (sums []Moment) {
 // function after the other.
 func TakeOut(sums []Moment, functions int, mean, variance []float64) {
 	n := len(mean) / functions
-	for i, w := range sums {
-		at := i%functions*n + i/functions
-		mean[at], variance[at] = mean[at]-w.Mean, max(0, variance[at]-w.Variance)
-	}
+	rows := len(sums) / functions // none where there are no effects yet
+	tasks.For((rows+blockRows-1)/blockRows, func(task int) {
+		for c := range functions {
+			for i := task * blockRows; i < min((task+1)*blockRows, rows); i++ {
+				at, w := c*n+i, sums[i*functions+c]
+				mean[at], variance[at] = mean[at]-w.Mean, max(0, variance[at]-w.Variance)
+			}
+		}
+	})
 }
 
 // Joint is the family whose effects are known jointly with the smooth part, nil if there is none.

@@ -86,14 +86,8 @@ func (s *Shard) grouped(g *Grouping) (grouped, error) {
 }
 
 // groupedAll sorts those of several shards.
-func groupedAll(shards []*Shard, g *Grouping) (all []grouped, err error) {
-	all = make([]grouped, len(shards))
-	for i, s := range shards {
-		if all[i], err = s.grouped(g); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+func groupedAll(shards []*Shard, g *Grouping) ([]grouped, error) {
+	return ofAll(shards, func(s *Shard) (grouped, error) { return s.grouped(g) })
 }
 
 // keys are the cells of rows from one on.

@@ -31,12 +31,9 @@ type sorted interface {
 func (t SumTask) Do(shards []*Shard, found *Found) error {
 	shift := func(block) {}
 	if t.After != nil {
-		moved := make([]ids, len(shards))
-		for i, s := range shards {
-			var err error
-			if moved[i], err = s.numbers(t.After.Of); err != nil {
-				return err
-			}
+		moved, err := ofAll(shards, func(s *Shard) (ids, error) { return s.numbers(t.After.Of) })
+		if err != nil {
+			return err
 		}
 		size := t.After.Of.Groups()
 		shift = func(b block) {
@@ -45,14 +42,14 @@ func (t SumTask) Do(shards []*Shard, found *Found) error {
 			}
 		}
 	}
-	rows := make([]sorted, len(shards))
-	for i, s := range shards {
-		var err error
+	rows, err := ofAll(shards, func(s *Shard) (sorted, error) {
 		if id, ok := s.ids[t.Of]; ok {
-			rows[i] = id
-		} else if rows[i], err = s.grouped(t.Of); err != nil {
-			return err
+			return id, nil
 		}
+		return s.grouped(t.Of)
+	})
+	if err != nil {
+		return err
 	}
 	found.empty()
 	groups, functions := t.Of.Groups(), len(shards[0].Slope)
@@ -72,6 +69,9 @@ func (t SumTask) Do(shards []*Shard, found *Found) error {
 
 // mostParts is the most parts that the rows of a shard are cut into.
 const mostParts = 16
+
+// partGroups is the number of groups that one task adds up from all parts.
+const partGroups = 128
 
 // together is how many shards are gone over at once: more would take more memory.
 const together = 16
@@ -134,7 +134,8 @@ func inParts[T any](room []T, shards []*Shard, all int, add func(part []T, b blo
 			clear(numbers)
 			p.blocks(func(b block) { add(numbers, b) })
 		})
-		eachGroup(all, func(from, to int) {
+		tasks.For((all+partGroups-1)/partGroups, func(task int) {
+			from, to := task*partGroups, min((task+1)*partGroups, all)
 			for i := 0; i < len(parts); {
 				of := own[i*all+from : i*all+to]
 				next := i + 1

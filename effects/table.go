@@ -62,16 +62,22 @@ func (t *Table) axis(p Part) *Axis {
 	return a
 }
 
-// cut cuts columns of numbers into each of these numbers of bins, all columns at once.
+// cut cuts columns, all at once: those of numbers into each of these numbers of bins.
 func (t *Table) cut(columns, bins []int) {
+	into := func(column int) []int {
+		if t.categorical(column) {
+			return []int{0}
+		}
+		return bins
+	}
 	columns = slices.DeleteFunc(slices.Clone(columns), func(column int) bool {
-		return t.categorical(column) || !slices.ContainsFunc(bins, func(n int) bool { return t.axes[Part{column, n}] == nil })
+		return !slices.ContainsFunc(into(column), func(n int) bool { return t.axes[Part{column, n}] == nil })
 	})
 	found := make([][]*Axis, len(columns))
-	tasks.For(len(columns), func(i int) { found[i] = newAxes(t.X, columns[i], bins) })
+	tasks.For(len(columns), func(i int) { found[i] = newAxes(t.X, columns[i], into(columns[i])) })
 	for i, axes := range found {
 		for k, a := range axes {
-			t.axes[Part{columns[i], bins[k]}] = a
+			t.axes[Part{columns[i], into(columns[i])[k]}] = a
 		}
 	}
 }

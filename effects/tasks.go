@@ -14,15 +14,16 @@ type LookTask struct{ Set Set }
 
 // Do implements Task.
 func (t LookTask) Do(shards []*Shard, found *Found) error {
-	groups, terms := make([][]ids, len(shards)), make([]Terms, len(shards))
-	for i, s := range shards {
-		var err error
-		if groups[i], err = s.hold(t.Set); err != nil {
-			return err
-		}
-		if _, terms[i], err = s.load(); err != nil {
-			return err
-		}
+	groups, err := ofAll(shards, func(s *Shard) ([]ids, error) { return s.hold(t.Set) })
+	if err != nil {
+		return err
+	}
+	terms, err := ofAll(shards, func(s *Shard) (terms Terms, err error) {
+		_, terms, err = s.load()
+		return terms, err
+	})
+	if err != nil {
+		return err
 	}
 	all := blocksOf(shards)
 	parts := make([]float64, len(all))
@@ -110,12 +111,9 @@ type CountTask struct{ Of *Grouping }
 
 // Do implements Task.
 func (t CountTask) Do(shards []*Shard, found *Found) error {
-	groups := make([]ids, len(shards))
-	for i, s := range shards {
-		var err error
-		if groups[i], err = s.numbers(t.Of); err != nil {
-			return err
-		}
+	groups, err := ofAll(shards, func(s *Shard) (ids, error) { return s.numbers(t.Of) })
+	if err != nil {
+		return err
 	}
 	found.empty()
 	count, each := t.Of.Groups(), func(b block, add func(group uint32)) {
@@ -146,12 +144,9 @@ type ExplainTask struct{ Set Set }
 
 // Do implements Task.
 func (t ExplainTask) Do(shards []*Shard, found *Found) error {
-	groups := make([][]ids, len(shards))
-	for i, s := range shards {
-		var err error
-		if groups[i], err = s.hold(t.Set); err != nil {
-			return err
-		}
+	groups, err := ofAll(shards, func(s *Shard) ([]ids, error) { return s.hold(t.Set) })
+	if err != nil {
+		return err
 	}
 	functions := len(shards[0].Slope)
 	parts := make([][][][2]float64, len(shards))

@@ -76,9 +76,9 @@ func Updated(all []Effects, set effects.Set) []Effects {
 func addEffects(f *safetensors.File, set effects.Set) {
 	for j, e := range set {
 		name := effectsName(j)
-		var rows []int64
-		for _, n := range e.Rows {
-			rows = append(rows, int64(n))
+		rows := make([]int64, len(e.Rows))
+		for i, n := range e.Rows {
+			rows[i] = int64(n)
 		}
 		cells := occurring(e.Keys(), e.Cells())
 		f.AddInts(name+"cells", cells, len(cells))

@@ -161,8 +161,11 @@ func functionName(name string, c, functions int) string {
 func partName(k int) string { return fmt.Sprintf("%d.", k) }
 
 func addMatrix(f *safetensors.File, name string, x *mat.Dense) {
-	n, d := x.Dims()
-	f.AddFloats(name, mat.DenseCopyOf(x).RawMatrix().Data, n, d)
+	raw := x.RawMatrix()
+	if raw.Stride != raw.Cols {
+		raw = mat.DenseCopyOf(x).RawMatrix()
+	}
+	f.AddFloats(name, raw.Data[:raw.Rows*raw.Cols], raw.Rows, raw.Cols)
 }
 
 func addNatural(f *safetensors.File, name string, q *gauss.Natural) {

@@ -3,6 +3,7 @@ package posterior
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -21,8 +22,8 @@ import (
 type LeaveOut interface {
 	// LeaveOut calls use for every training row with the probabilities of its outcomes by the
 	// posterior without the row and the others of its unit, and with the logarithm of that of its
-	// label. Rows of a unit are left out together; nil units stand for each row by itself. It
-	// returns ErrImproper where there is no such posterior, or the error of the context.
+	// label, for several rows at a time. Rows of a unit are left out together; nil units stand for each row by
+	// itself. It returns ErrImproper where there is no such posterior, or the error of the context.
 	LeaveOut(ctx context.Context, labels []int, units [][]int, use func(i int, p []float64, logP float64)) error
 }
 
@@ -158,26 +159,25 @@ type ByPasses interface {
 // LeaveOut implements the interface, whatever the units.
 func (p Passes) LeaveOut(ctx context.Context, labels []int, _ [][]int, use func(i int, p []float64, logP float64)) error {
 	functions := p.Of.State().Functions
-	k, proper := len(functions), true
-	var found []leftRow
+	k := len(functions)
+	var improper atomic.Bool
 	see := func(first int, mean, variance []float64) {
 		n := len(mean) / k
-		found = slices.Grow(found[:0], n)[:n]
 		tasks.For((n+leftTask-1)/leftTask, func(task int) {
 			for j := task * leftTask; j < min((task+1)*leftTask, n); j++ {
-				found[j] = p.row(first+j, labels[first+j], mean[j*k:(j+1)*k], variance[j*k:(j+1)*k])
+				q, logP, ok := p.row(first+j, labels[first+j], mean[j*k:(j+1)*k], variance[j*k:(j+1)*k])
+				if !ok {
+					improper.Store(true)
+					return
+				}
+				use(first+j, q, logP)
 			}
 		})
-		for j, f := range found {
-			if proper = proper && f.proper; proper {
-				use(first+j, f.p, f.logP)
-			}
-		}
 	}
 	if _, err := p.Engine.Look(ctx, functions.Naturals(), pass.Options{Rule: p.Rule}, see); err != nil {
 		return err
 	}
-	if !proper {
+	if improper.Load() {
 		return ErrImproper
 	}
 	return nil
@@ -186,15 +186,8 @@ func (p Passes) LeaveOut(ctx context.Context, labels []int, _ [][]int, use func(
 // leftTask is the number of rows left out that are predicted by one task.
 const leftTask = 64
 
-// leftRow is what is predicted of a row without it.
-type leftRow struct {
-	p      []float64
-	logP   float64
-	proper bool
-}
-
 // row predicts a row by the moments without it, which it changes.
-func (p Passes) row(row, label int, mean, variance []float64) (r leftRow) {
+func (p Passes) row(row, label int, mean, variance []float64) (q []float64, logP float64, ok bool) {
 	if p.Without != nil {
 		for c := range mean {
 			change := p.Without(row, c)
@@ -202,8 +195,7 @@ func (p Passes) row(row, label int, mean, variance []float64) (r leftRow) {
 			variance[c] += change.Variance
 		}
 	}
-	r.p, r.logP, r.proper = p.Of.left(label, mean, variance)
-	return r
+	return p.Of.left(label, mean, variance)
 }
 
 func (p *Inducing) left(label int, mean, variance []float64) (q []float64, logP float64, ok bool) {

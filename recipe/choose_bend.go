@@ -46,9 +46,7 @@ func chooseBend(sorted []float64, memory *spare) Bend {
 		if s == nil {
 			continue
 		}
-		for i, x := range sorted {
-			bent[i] = s.apply(x)
-		}
+		s.bend(bent, sorted)
 		if correlation, _ := against(bent, scores); correlation >= smoothEnough {
 			return bend
 		}
@@ -106,7 +104,7 @@ func wantedScaling(values []float64, bend Bend, memory *spare) *Scaling {
 			return nil
 		}
 	}
-	sortNumbers(values, memory)
+	memory.sort(values)
 	return newScaling(bend, values)
 }
 
@@ -126,6 +124,6 @@ func sampled(n int, at func(i int) float64, memory *spare) []float64 {
 			sample[k] = at(int((float64(k) + place) * step))
 		}
 	}
-	sortNumbers(sample, memory)
+	memory.sort(sample)
 	return sample
 }

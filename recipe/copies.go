@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -128,7 +127,8 @@ func (r *Recipe) DigestsWithout(x *mat.Dense, column string) []uint64 {
 // them apart.
 func (r *Recipe) RoundedDigests(x *mat.Dense) []uint64 {
 	rows, _ := x.Dims()
-	numbers := r.Coding().Numbers()
+	coding := r.Coding()
+	numbers := coding.Numbers()
 	sums, columns := make([]uint64, rows), r.byName()
 	addRounded(sums, slices.DeleteFunc(slices.Clone(columns), func(k int) bool { return k >= numbers }), func(k int) func(i int) uint64 {
 		return func(i int) uint64 { return math.Float64bits(cut(x.At(i, k)) + 0) } // which makes one zero of two
@@ -136,8 +136,8 @@ func (r *Recipe) RoundedDigests(x *mat.Dense) []uint64 {
 	// A category is known by the numbers of the rows that have it.
 	known := slices.Clone(sums)
 	addRounded(sums, slices.DeleteFunc(columns, func(k int) bool { return k < numbers }), func(k int) func(i int) uint64 {
-		of := categoryDigests(x, k, known)
-		return func(i int) uint64 { return of[x.At(i, k)] }
+		of := categoryDigests(x, k, coding.Size(k-numbers), known)
+		return func(i int) uint64 { return of[1+int(x.At(i, k))] }
 	})
 	return sums
 }
@@ -180,17 +180,27 @@ func (r *Recipe) byName() (at []int) {
 	return at
 }
 
-// categoryDigests are those of the codes in a column by the digests of the rows that have each,
-// and by their order where these are the same.
-func categoryDigests(x *mat.Dense, column int, rows []uint64) map[float64]uint64 {
-	of := make(map[float64]uint64)
-	for i, d := range rows {
-		of[x.At(i, column)] += mixed(d)
+// categoryDigests are those of the codes in a column, of which so many stand for a category and −1 for none, by the
+// digests of the rows that have each, and by their order where these are the same.
+func categoryDigests(x *mat.Dense, column, codes int, rows []uint64) []uint64 {
+	n := max(1, min(64, len(rows)/(8*(codes+1)))) // sums of parts take less memory than what is summed
+	parts, each := make([][]uint64, n), (len(rows)+n-1)/n
+	tasks.For(n, func(task int) {
+		of := make([]uint64, codes+1)
+		for i := task * each; i < min((task+1)*each, len(rows)); i++ {
+			of[1+int(x.At(i, column))] += mixed(rows[i])
+		}
+		parts[task] = of
+	})
+	of := parts[0]
+	for _, part := range parts[1:] {
+		for k, d := range part {
+			of[k] += d
+		}
 	}
 	met := make(map[uint64]uint64)
-	for _, code := range slices.Sorted(maps.Keys(of)) {
-		d := of[code]
-		of[code] = d + met[d]
+	for k, d := range of {
+		of[k] = d + met[d]
 		met[d]++
 	}
 	return of

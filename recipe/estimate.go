@@ -70,7 +70,7 @@ func (s *estimator) estimate(c *Column, impute, standardize bool, bend Bend) {
 		return // there is nothing to estimate from
 	}
 	if impute {
-		c.Fill = median(slices.Clone(values))
+		c.Fill = median(values)
 		// The model sees the filled column, so that is what is standardised.
 		values = append(values, slices.Repeat([]float64{c.Fill}, missing)...)
 	}
@@ -91,9 +91,7 @@ func (s *estimator) estimate(c *Column, impute, standardize bool, bend Bend) {
 	if c.Kind == Numeric && bend != Straight && !c.Common {
 		c.Auto = bend == AutoBend
 		if c.Scaling = wantedScaling(values, bend, s.spare); c.Scaling != nil {
-			for i, x := range values {
-				values[i] = c.Scaling.apply(x)
-			}
+			c.Scaling.bend(values, values)
 			low, high = bounds(values)
 		}
 	}

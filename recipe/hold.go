@@ -40,23 +40,20 @@ func (h *holder) hold(block int) {
 	}
 	first := block * blockOfRows / table.SegmentRows
 	last := (min(h.table.Len(), (block+h.blocks)*blockOfRows) + table.SegmentRows - 1) / table.SegmentRows
-	held := make([]int, len(h.features))
-	tasks.For(len(h.features), func(k int) {
-		f := &h.fields[h.features[k]]
-		if f.column.Kind != Numeric {
-			return
-		}
-		c := h.table.Cells(h.source[h.features[k]])
-		for segment := first; segment < last; segment++ {
-			cells := c.Segment(segment)
-			if m := h.missed(cells, f, segment*table.SegmentRows); m != nil {
-				c.Hold(segment, m)
-				held[k] += 8 * len(cells)
-			}
+	segments := last - first
+	found := make([]*inputs, len(h.features)*segments)
+	tasks.For(len(found), func(task int) {
+		f, segment := &h.fields[h.features[task/segments]], first+task%segments
+		if f.column.Kind == Numeric {
+			cells := h.table.Cells(h.source[h.features[task/segments]]).Segment(segment)
+			found[task] = h.missed(cells, f, segment*table.SegmentRows)
 		}
 	})
-	for _, bytes := range held {
-		h.bytes += bytes
+	for task, m := range found {
+		if m != nil {
+			h.table.Cells(h.source[h.features[task/segments]]).Hold(first+task%segments, m)
+			h.bytes += 8 * m.Len()
+		}
 	}
 	h.release()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/internal/radix"
 	"github.com/lossep/lossep/table"
 )
 
@@ -265,6 +266,24 @@ func TestStatisticsAtTheEdges(t *testing.T) {
 	}
 	if m := median([]float64{1, 2, 7, 9}); m != 4.5 {
 		t.Errorf("median of four = %g", m)
+	}
+}
+
+// The median of many values is that of all in their order.
+func TestMedianOfMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, spread := range []float64{0, 1, 30, 1e300} { // among which few and many begin with the same bits
+		for _, n := range []int{radix.Many, radix.Many + 1} {
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = math.Round(spread * rng.NormFloat64())
+			}
+			before, sorted := slices.Clone(values), slices.Clone(values)
+			slices.Sort(sorted)
+			if m, want := median(values), sorted[(n-1)/2]/2+sorted[n/2]/2; m != want || !slices.Equal(values, before) {
+				t.Errorf("spread %g: %g for %g", spread, m, want)
+			}
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/table"
 )
@@ -188,6 +189,16 @@ func (s *Scaling) apply(x float64) float64 {
 		return s.curve(s.High) + (x-s.High)*s.slope(s.High)
 	}
 	return s.curve(x)
+}
+
+// bend applies it to all of some values. There may be millions of them, and few columns.
+func (s *Scaling) bend(to, values []float64) {
+	const some = 4096 // values of a task
+	tasks.For((len(values)+some-1)/some, func(task int) {
+		for i := task * some; i < min((task+1)*some, len(values)); i++ {
+			to[i] = s.apply(values[i])
+		}
+	})
 }
 
 // invert undoes apply.

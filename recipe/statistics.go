@@ -7,18 +7,50 @@ import (
 	"strconv"
 
 	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/internal/radix"
 	"github.com/lossep/lossep/table"
 )
 
-// median of values, which are put in another order.
+// median of finite values.
 func median(values []float64) float64 {
-	slices.Sort(values)
-	n := len(values)
-	low, high := values[(n-1)/2], values[n/2]
+	first, last := (len(values)-1)/2, len(values)/2 // the places of those in the middle
+	near, below := around(values, first, last)
+	slices.Sort(near)
+	low, high := near[first-below], near[last-below]
 	if low == high {
 		return low + 0 // never −0, which JSON would not keep
 	}
 	return low/2 + high/2 // the sum of two large numbers may overflow
+}
+
+// around are the values that begin with the same bits as those that two places next to each other have in their
+// order, and how many are below them. Of few values that are all.
+func around(values []float64, first, last int) (near []float64, below int) {
+	if len(values) < radix.Many {
+		return slices.Clone(values), 0
+	}
+	const shift = 48
+	var counts [1 << (64 - shift)]int
+	for _, x := range values {
+		counts[radix.Key(x)>>shift]++
+	}
+	from := uint64(0)
+	for below+counts[from] <= first {
+		below += counts[from]
+		from++
+	}
+	to, n := from, counts[from]
+	for below+n <= last {
+		to++
+		n += counts[to]
+	}
+	near = make([]float64, 0, n)
+	for _, x := range values {
+		if k := radix.Key(x) >> shift; from <= k && k <= to {
+			near = append(near, x)
+		}
+	}
+	return near, below
 }
 
 // spare is memory that is used for one column after another. A nil one is new memory for
@@ -34,6 +66,14 @@ func (s *spare) sampleRoom(n int) []float64 {
 		return make([]float64, n)
 	}
 	return grown(&s.sample, n)
+}
+
+// sort puts finite numbers in increasing order.
+func (s *spare) sort(values []float64) {
+	if s == nil {
+		s = new(spare)
+	}
+	radix.Sort(values, &s.sorting)
 }
 
 // scoreRoom is memory for n normal scores, and the quantiles of the normal distribution at
@@ -65,62 +105,6 @@ func (s *spare) room(n int) []float64 {
 		s.values = make([]float64, 0, n)
 	}
 	return s.values[:0]
-}
-
-// manyValues is from where on numbers are sorted by their bytes, the last ones first: a
-// pass for each byte in place of one for every halving. Bytes that are the same in all of
-// them, as the last ones of integers are, take none.
-const manyValues = 1 << 12
-
-// sortKey is a number as an integer of the same order.
-func sortKey(x float64) uint64 {
-	bits := math.Float64bits(x)
-	return bits ^ (uint64(int64(bits)>>63) | 1<<63)
-}
-
-// sortNumbers puts finite numbers in increasing order.
-func sortNumbers(values []float64, memory *spare) {
-	n := len(values)
-	if n < manyValues || n > math.MaxUint32 {
-		slices.Sort(values)
-		return
-	}
-	if memory == nil {
-		memory = new(spare)
-	}
-	var counts [8][256]uint32
-	for _, x := range values {
-		k := sortKey(x)
-		counts[0][k&0xFF]++
-		counts[1][k>>8&0xFF]++
-		counts[2][k>>16&0xFF]++
-		counts[3][k>>24&0xFF]++
-		counts[4][k>>32&0xFF]++
-		counts[5][k>>40&0xFF]++
-		counts[6][k>>48&0xFF]++
-		counts[7][k>>56]++
-	}
-	from, to := values, grown(&memory.sorting, n)
-	for d := range counts {
-		next, shift := &counts[d], 8*d
-		if next[byte(sortKey(from[0])>>shift)] == uint32(n) {
-			continue
-		}
-		sum := uint32(0)
-		for k, c := range next { // where each byte begins
-			next[k] = sum
-			sum += c
-		}
-		for _, x := range from {
-			k := byte(sortKey(x) >> shift)
-			to[next[k]] = x
-			next[k]++
-		}
-		from, to = to, from
-	}
-	if &from[0] != &values[0] {
-		copy(values, from)
-	}
 }
 
 // meanScale is the mean and the standard deviation (divisor n) of values. They are

@@ -4,42 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lossep/lossep/table"
 )
-
-// Numbers are sorted as the library sorts them.
-func TestSortNumbers(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 9))
-	for name, value := range map[string]func() float64{
-		"normal":   rng.NormFloat64,
-		"integers": func() float64 { return float64(rng.IntN(1000) - 500) },
-		"any": func() float64 {
-			for {
-				if x := math.Float64frombits(rng.Uint64()); !math.IsNaN(x) && !math.IsInf(x, 0) {
-					return x
-				}
-			}
-		},
-		"one": func() float64 { return 3 },
-	} {
-		memory := new(spare)
-		for _, n := range []int{0, 1, 100, manyValues, 30_000} {
-			values := make([]float64, n)
-			for i := range values {
-				values[i] = value()
-			}
-			want := slices.Sorted(slices.Values(values))
-			sortNumbers(values, memory)
-			if !slices.Equal(values, want) {
-				t.Errorf("%d values, %s: not in order", n, name)
-			}
-		}
-	}
-}
 
 // What is estimated from columns where they lie is what is estimated from their values.
 func TestColumnsAreEstimatedWhereTheyLie(t *testing.T) {

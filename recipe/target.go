@@ -250,10 +250,11 @@ func (t *Target) labels(data *table.Table, j int) []int {
 	for k := range words {
 		words[k], _ = t.label(c.Word(uint32(k)), data.Decimal())
 	}
-	numbers := make(map[float64]int)
+	numbers := make([]float64, len(t.Outcomes))
 	for k, name := range t.Outcomes {
-		if x, ok := table.Number(name); ok {
-			numbers[x] = k
+		var ok bool
+		if numbers[k], ok = table.Number(name); !ok {
+			numbers[k] = math.NaN() // which no cell is equal to
 		}
 	}
 	y := make([]int, data.Len())
@@ -262,7 +263,7 @@ func (t *Target) labels(data *table.Table, j int) []int {
 			if table.IsText(cell) {
 				y[first+k] = words[table.TextCode(cell)]
 			} else {
-				y[first+k] = numbers[cell]
+				y[first+k] = max(0, slices.Index(numbers, cell)) // outcomes are few
 			}
 		}
 	}

@@ -334,7 +334,7 @@ func (p *Problem) heldOut() *heldOut {
 
 // Sample is up to most of the numbers below n, in order, chosen by the seed.
 func Sample(n, most int, seed uint64) []int {
-	rows := rand.New(rand.NewPCG(seed, 0)).Perm(n)[:min(n, most)]
+	rows := deal(rand.New(rand.NewPCG(seed, 0)), n, min(n, most))
 	slices.Sort(rows)
 	return rows
 }

@@ -138,7 +138,7 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms gp.Terms, 
 	if s.buffer == nil {
 		s.buffer = &gp.ViewBuffer{Bytes: o.Memory}
 	}
-	s.order = rand.New(rand.NewPCG(o.Seed, 1)).Perm(n)
+	s.order = deal(rand.New(rand.NewPCG(o.Seed, 1)), n, min(n, SearchRows))
 	size := n
 	if n > SearchRows {
 		s.levels, size = []int{n}, SearchRows
@@ -171,7 +171,7 @@ type induction struct {
 	opt    InduceOptions
 	buffer *gp.ViewBuffer // of the views of rows
 	prior  prior
-	order  []int
+	order  []int // of rows, as far as there are levels of some of them
 	levels []int // numbers of rows, the last is all
 
 	at        Checkpoint

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // MostPoints is the largest number of inducing points that Induce chooses by itself for
@@ -86,7 +87,7 @@ const mostSearchPoints = 250
 func (s *induction) most(rows int) int {
 	most := s.opt.Points
 	if most == 0 {
-		most = MostPoints(len(s.order), gp.Functions(s.terms))
+		most = MostPoints(s.terms.Len(), gp.Functions(s.terms))
 		if s.opt.Most > 0 {
 			most = min(most, s.opt.Most)
 		}
@@ -108,9 +109,9 @@ func (s *induction) choose(x *mat.Dense, terms gp.Terms, whole bool) {
 	}
 	rng := rand.New(rand.NewPCG(s.opt.Seed, uint64(3+100*s.at.Level+s.round)))
 	if among := max(fewestRows, pivotRows*most); among < n {
-		x, terms = s.rowsAt(x, terms, rng.Perm(n)[:among])
+		x, terms = s.rowsAt(x, terms, deal(rng, n, among))
 	} else if x == s.x && s.opt.Order != nil {
-		x, terms = s.rowsAt(x, terms, slices.Sorted(slices.Values(s.order)))
+		x, terms = s.rowsAt(x, terms, indices.Of(n))
 	}
 	pivots := NewPivots(s.kernel.With(s.at.Logs[:s.kernel.NumParams()]), x, s.weights(x, terms), rng)
 	pivots.most = most
@@ -126,7 +127,7 @@ func (s *induction) choose(x *mat.Dense, terms gp.Terms, whole bool) {
 			points int
 			lost   float64
 		}{m, s.at.Lost})
-		if m == most || pivots.finished || s.opt.Points == 0 && (pivots.Share() <= share || grown.enough(TolerableLoss(len(s.order)))) {
+		if m == most || pivots.finished || s.opt.Points == 0 && (pivots.Share() <= share || grown.enough(TolerableLoss(s.terms.Len()))) {
 			break
 		}
 	}
@@ -154,7 +155,7 @@ func (s *induction) points() *mat.Dense {
 // rows are the first so many of the random order, in their own order, with their terms and what is
 // known of effects on them.
 func (s *induction) rows(n int) (*mat.Dense, gp.Terms, []effects.Moment) {
-	if n == len(s.order) {
+	if n == s.terms.Len() {
 		return s.x, s.terms, s.opt.Sums
 	}
 	places := slices.Clone(s.order[:n])

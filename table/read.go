@@ -203,9 +203,9 @@ func (b *builder) take(p *parser) error {
 	for k, line := range p.lines[:p.n] {
 		t.lines.add(t.n+k, line)
 	}
+	tasks.For(len(t.cells), func(j int) { t.cells[j].append(p.values[j], &p.words[j]) })
 	used := 0
-	for j, c := range t.cells {
-		c.append(p.values[j], &p.words[j])
+	for _, c := range t.cells {
 		used += c.words.bytes() / 8
 	}
 	t.n += p.n

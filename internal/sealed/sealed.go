@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // ErrDamaged says that a text is not what Marshal returned.
@@ -32,8 +34,20 @@ func Unmarshal(text []byte, v any) error {
 	return nil
 }
 
-// digest is the line before the content.
+// piece is how many bytes have one checksum.
+const piece = 1 << 18
+
+// digest is the line before the content: its checksum, or that of the checksums of its pieces where there are several,
+// which are found at the same time.
 func digest(content []byte) []byte {
+	if len(content) > piece {
+		sums := make([]byte, (len(content)+piece-1)/piece*sha256.Size)
+		tasks.For(len(sums)/sha256.Size, func(k int) {
+			sum := sha256.Sum256(content[k*piece : min((k+1)*piece, len(content))])
+			copy(sums[k*sha256.Size:], sum[:])
+		})
+		content = sums
+	}
 	sum := sha256.Sum256(content)
 	return append(hex.AppendEncode([]byte(`sha256 `), sum[:]), '\n')
 }

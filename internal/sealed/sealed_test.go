@@ -3,6 +3,7 @@ package sealed
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,6 +32,17 @@ func TestEveryByteIsCovered(t *testing.T) {
 				t.Fatalf("byte %d: %s is read, %v", i, damaged, err)
 			}
 		}
+	}
+	var long string
+	if text, err = Marshal(strings.Repeat("x", 3*piece)); err != nil || Unmarshal(text, &long) != nil || len(long) != 3*piece {
+		t.Fatalf("%d bytes came back, %v", len(long), err)
+	}
+	for i := 0; i < len(text); i += piece / 2 { // in every piece
+		text[i] ^= 2
+		if err := Unmarshal(text, &long); !errors.Is(err, ErrDamaged) {
+			t.Errorf("byte %d of many: %v", i, err)
+		}
+		text[i] ^= 2
 	}
 	for _, other := range []string{"", "{}", "null", `{"Name":"x"}`, "[1]"} {
 		if err := Unmarshal([]byte(other), new(value)); !errors.Is(err, ErrDamaged) {
