@@ -283,7 +283,7 @@ func (l *localGroups) OverGroups(ctx context.Context, q gauss.Naturals, given *g
 
 // LookGroups implements InGroups.
 func (l *localGroups) LookGroups(ctx context.Context, q gauss.Naturals, given *gauss.Views, o Options, see See) (*Sums, error) {
-	return l.each(ctx, see == nil, func(_ int, s Rows, from, to int) (*Sums, error) {
+	return l.Each(ctx, func(_ int, s Rows, from, to int) (*Sums, error) {
 		var shifted See
 		if see != nil {
 			shifted = func(i int, mean, variance []float64) { see(from+i, mean, variance) }

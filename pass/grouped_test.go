@@ -91,21 +91,23 @@ func TestGroupedIsDense(t *testing.T) {
 			t.Errorf("%T: objective %v, want %v", rule, got, value)
 		}
 		compare(t, q, want.Q[0], e.Given())
-		var left [][2]float64
-		note := func(_ int, mean, variance []float64) {
-			for i, m := range mean {
-				left = append(left, [2]float64{m, variance[i]})
+		var left [2][300][2]float64
+		note := func(of int) pass.See {
+			return func(first int, mean, variance []float64) {
+				for i, m := range mean {
+					left[of][first+i] = [2]float64{m, variance[i]}
+				}
 			}
 		}
 		ctx, look := context.Background(), pass.Options{Rule: rule}
-		if _, err := e.Look(ctx, gauss.Gaussians{q}.Naturals(), look, note); err != nil {
+		if _, err := e.Look(ctx, gauss.Gaussians{q}.Naturals(), look, note(0)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Look(ctx, want.Q.Naturals(), look, note); err != nil {
+		if _, err := l.Look(ctx, want.Q.Naturals(), look, note(1)); err != nil {
 			t.Fatal(err)
 		}
-		for i, at := range left[:300] {
-			if b := left[300+i]; math.Abs(at[0]-b[0])+math.Abs(at[1]-b[1]) > 1e-8 {
+		for i, at := range left[0] {
+			if b := left[1][i]; math.Abs(at[0]-b[0])+math.Abs(at[1]-b[1]) > 1e-8 {
 				t.Errorf("%T: without row %d %v, want %v", rule, i, at, b)
 			}
 		}

@@ -140,7 +140,7 @@ func (l *Local) Pass(ctx context.Context, q gauss.Naturals, o Options) (*Sums, e
 func (l *Local) Look(ctx context.Context, q gauss.Naturals, o Options, see See) (*Sums, error) {
 	k := l.Functions()
 	known := l.Dim() >= widely && l.seen.at(q, len(l.sites))
-	sums, err := l.each(ctx, see == nil, func(_ int, s Rows, from, to int) (*Sums, error) {
+	sums, err := l.Each(ctx, func(_ int, s Rows, from, to int) (*Sums, error) {
 		var shifted See
 		if see != nil {
 			shifted = func(i int, mean, variance []float64) { see(from+i, mean, variance) }
@@ -159,12 +159,17 @@ func (l *Local) Look(ctx context.Context, q gauss.Naturals, o Options, see See) 
 
 // Views hands over those of all rows, one block after another; from is the first row of a block.
 func (l *Local) Views(use func(from int, views *gauss.Views)) {
-	for k, s := range l.shards {
-		size := BlockRows(s.Len(), s.Dim())
-		for i := 0; i < s.Len(); i += size {
-			wake(s, Functions(s))
-			use(l.from[k]+i, s.Views(i, min(i+size, s.Len())))
-		}
+	for k := range l.shards {
+		l.views(k, use)
+	}
+}
+
+func (l *Local) views(shard int, use func(from int, views *gauss.Views)) {
+	s := l.shards[shard]
+	size := BlockRows(s.Len(), s.Dim())
+	for i := 0; i < s.Len(); i += size {
+		wake(s, Functions(s))
+		use(l.from[shard]+i, s.Views(i, min(i+size, s.Len())))
 	}
 }
 
@@ -174,47 +179,40 @@ func (l *Local) Predict(q gauss.Gaussians, mean, variance []float64) {
 	n := len(mean) / len(q)
 	keeps := len(q) == 1 && l.Dim() >= widely
 	known := keeps && l.seen.at(q.Naturals(), len(l.sites))
-	var ws gauss.Workspace
-	l.Views(func(from int, views *gauss.Views) {
-		to := from + views.Len()
-		for c := range q {
-			of, mean, variance := views.Of(c), mean[c*n+from:c*n+to], variance[c*n+from:c*n+to]
-			if !known {
-				q[c].Marginals(of, mean, variance, &ws)
-			}
-			if keeps {
-				exchange(mean, l.seen.mean[from:to], known)
-				exchange(variance, l.seen.variance[from:to], known)
-			}
-			level3.Share(rowWork/10*float64(len(mean)), (len(mean)+chunk-1)/chunk, func(task int) {
-				for i := task * chunk; i < min((task+1)*chunk, len(mean)); i++ {
-					mean[i] += of.Offset(i)
-					variance[i] += of.Residual(i)
+	tasks.For(len(l.shards), func(shard int) {
+		var ws gauss.Workspace
+		l.views(shard, func(from int, views *gauss.Views) {
+			to := from + views.Len()
+			for c := range q {
+				of, mean, variance := views.Of(c), mean[c*n+from:c*n+to], variance[c*n+from:c*n+to]
+				if !known {
+					q[c].Marginals(of, mean, variance, &ws)
 				}
-			})
-		}
+				if keeps {
+					exchange(mean, l.seen.mean[from:to], known)
+					exchange(variance, l.seen.variance[from:to], known)
+				}
+				level3.Share(rowWork/10*float64(len(mean)), (len(mean)+chunk-1)/chunk, func(task int) {
+					for i := task * chunk; i < min((task+1)*chunk, len(mean)); i++ {
+						mean[i] += of.Offset(i)
+						variance[i] += of.Residual(i)
+					}
+				})
+			}
+		})
 	})
-}
-
-// Each adds up what a function finds for each shard, in their order. It is called for several at a time, with the number
-// of the shard and where its rows are among all.
-func (l *Local) Each(ctx context.Context, shard func(k int, s Rows, from, to int) (*Sums, error)) (*Sums, error) {
-	return l.each(ctx, true, shard)
 }
 
 // shardsAtOnce is how many shards have sums before they are added up: of more they would take much memory.
 const shardsAtOnce = 16
 
-// each is Each, for one shard after another unless they may be gone over at once.
-func (l *Local) each(ctx context.Context, atOnce bool, shard func(k int, s Rows, from, to int) (*Sums, error)) (*Sums, error) {
-	together := 1
-	if atOnce {
-		together = shardsAtOnce
-	}
+// Each adds up what a function finds for each shard, in their order. It is called for several at a time, with the number
+// of the shard and where its rows are among all.
+func (l *Local) Each(ctx context.Context, shard func(k int, s Rows, from, to int) (*Sums, error)) (*Sums, error) {
 	var sums *Sums
-	parts, errs := make([]*Sums, together), make([]error, together)
-	for first := 0; first < len(l.shards); first += together {
-		n := min(together, len(l.shards)-first)
+	parts, errs := make([]*Sums, shardsAtOnce), make([]error, shardsAtOnce)
+	for first := 0; first < len(l.shards); first += shardsAtOnce {
+		n := min(shardsAtOnce, len(l.shards)-first)
 		tasks.For(n, func(i int) {
 			k := first + i
 			if errs[i] = ctx.Err(); errs[i] == nil {

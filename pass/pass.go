@@ -155,11 +155,12 @@ func Gather(rows Rows, sites []gauss.Scalar) gauss.Naturals {
 }
 
 // See is called with what Look sees of a block of rows, of which i is the first: the means and variances of
-// their values without them, one for each function, row after row, or NaN where that is not proper.
+// their values without them, one for each function, row after row, or NaN where that is not proper. Rows of different
+// shards are seen at the same time.
 type See func(i int, mean, variance []float64)
 
 // Look finds the sums of a pass that changes nothing, at one and the same q. Where see is
-// not nil it is called for all rows in order, each with its own sites taken out of q; it must not keep
+// not nil it is called for all rows, each with its own sites taken out of q; it must not keep
 // what it is given.
 func Look(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, see See) (*Sums, error) {
 	return look(q, rows, sites, o, see, nil, false)
