@@ -7,8 +7,8 @@ import (
 )
 
 // slowing is what twice as many cores leave of the speed of each: they share memory, caches and
-// power. It is fitted to commands that were timed on 2, 4 and 16 cores (docs/research/scale.md).
-const slowing = 0.9
+// power. It is fitted to commands that were timed on 2 to 16 cores (docs/research/scale.md).
+const slowing = 0.97
 
 // Speed is what is left of that of a core when so many work.
 func Speed(cores int) float64 { return math.Pow(slowing, math.Log2(float64(cores))) }
