@@ -108,8 +108,8 @@ func (t *tally) result(units [][]int) *LeaveOneOut {
 		}
 		parts[task] = sums
 	})
-	sums := parts[0]
-	for _, part := range parts[1:] {
+	sums := make([]float64, 3+actions)
+	for _, part := range parts {
 		floats.Add(sums, part)
 	}
 	floats.Scale(1/sums[0], sums[1:])
@@ -129,7 +129,9 @@ func (t *tally) result(units [][]int) *LeaveOneOut {
 	if units != nil {
 		together = t.problem.Together()
 	}
-	if _, stdErr, err := compare.NewCases(n, t.weights, together).MeanError(t.own); err == nil {
+	shares := slices.Clone(t.weights) // squares of which are numbers, however small weights are
+	floats.Scale(1/sums[0], shares)
+	if _, stdErr, err := compare.NewCases(n, shares, together).MeanError(t.own); err == nil {
 		t.loo.Error = stdErr
 	}
 	return t.loo
@@ -178,7 +180,7 @@ const mostSharpened = 20_000
 // there is no posterior without some of them. Functions that are independent of each other leave
 // probabilities timid.
 func (p *Problem) sharpnessOf(ctx context.Context, from posterior.LeaveOut) (float64, error) {
-	every := (p.Len() + mostSharpened - 1) / mostSharpened
+	every := max(1, (p.Len()+mostSharpened-1)/mostSharpened)
 	n := (p.Len() + every - 1) / every
 	left, labels, counts := make([][]float64, n), make([]int, n), make([]float64, n)
 	err := from.LeaveOut(ctx, p.Labels, nil, func(i int, all []float64, _ float64) {

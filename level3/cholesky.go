@@ -95,7 +95,7 @@ func (f *factoring) step() {
 func (f *factoring) solveTask(_, task int) {
 	j := task * f.nr
 	width := min(f.nr, f.u.cols-f.base-j)
-	if f.base == f.rows {
+	if f.base == f.block {
 		f.fetch(0, f.rows, f.base+j, f.base+j+width)
 	}
 	b := f.u.block(f.base-f.rows, f.base+j, f.rows, width)
@@ -128,7 +128,7 @@ func (f *factoring) updateTask(worker, task int) {
 
 // rectangle updates a rectangle of what is below and to the right of the block.
 func (f *factoring) rectangle(worker, iLo, iHi, jLo, jHi int) {
-	if f.base == f.rows { // after the first block, which has fetched nothing of it
+	if f.base == f.block { // after the first, which has fetched nothing of it; rows may be those of the next already
 		f.fetch(f.base+iLo, f.base+iHi, f.base+jLo, f.base+jHi)
 	}
 	f.update.rectangle(worker, iLo, iHi, jLo, jHi, 0, f.update.p1)

@@ -97,7 +97,7 @@ func (s *session) multiplyStairs(alpha float64, a, b view, fromB stairs, c view,
 // multiplySymmetric adds region(alpha·Bᵀ·diag(d)·B) to C, which is square, or to a base that C becomes.
 func (s *session) multiplySymmetric(alpha float64, b view, st stairs, d []float64, base, c view, r region, accumulate bool) {
 	if c.cs != 1 {
-		c, r = c.t(), r.t()
+		base, c, r = base.t(), c.t(), r.t()
 	}
 	p := products.Get().(*product)
 	p.base = base

@@ -20,7 +20,8 @@ type InGroups interface {
 	// GatherGroups is what the sites come to, which are on a·v + w_g less what is given for the group of each until
 	// then; nil stands for zeros.
 	GatherGroups(ctx context.Context, by []float64) (*Arrow, error)
-	// OverGroups is OverGroups for all shards, and LookGroups is Look for them as Sharing; see Engine.
+	// OverGroups is OverGroups for all shards, and LookGroups is Look for them as Sharing, several at the same time; see
+	// Engine.
 	OverGroups(ctx context.Context, q gauss.Naturals, given *gauss.Views, o Options) (*Sums, error)
 	LookGroups(ctx context.Context, q gauss.Naturals, given *gauss.Views, o Options, see See) (*Sums, error)
 	// Keep and Clear are those of Engine.

@@ -20,7 +20,7 @@ type Engine interface {
 	// Pass goes over all shards from q and adds up what they change. The new sites are
 	// put beside the old ones.
 	Pass(ctx context.Context, q gauss.Naturals, o Options) (*Sums, error)
-	// Look is Look over all shards.
+	// Look is Look over all shards, of which several may be seen at the same time.
 	Look(ctx context.Context, q gauss.Naturals, o Options, see See) (*Sums, error)
 	// Keep puts the new sites in the place of the old ones.
 	Keep()
@@ -179,27 +179,30 @@ func (l *Local) Predict(q gauss.Gaussians, mean, variance []float64) {
 	n := len(mean) / len(q)
 	keeps := len(q) == 1 && l.Dim() >= widely
 	known := keeps && l.seen.at(q.Naturals(), len(l.sites))
-	tasks.For(len(l.shards), func(shard int) {
-		var ws gauss.Workspace
-		l.views(shard, func(from int, views *gauss.Views) {
-			to := from + views.Len()
-			for c := range q {
-				of, mean, variance := views.Of(c), mean[c*n+from:c*n+to], variance[c*n+from:c*n+to]
-				if !known {
-					q[c].Marginals(of, mean, variance, &ws)
-				}
-				if keeps {
-					exchange(mean, l.seen.mean[from:to], known)
-					exchange(variance, l.seen.variance[from:to], known)
-				}
-				level3.Share(rowWork/10*float64(len(mean)), (len(mean)+chunk-1)/chunk, func(task int) {
-					for i := task * chunk; i < min((task+1)*chunk, len(mean)); i++ {
-						mean[i] += of.Offset(i)
-						variance[i] += of.Residual(i)
-					}
-				})
+	block := func(from int, views *gauss.Views, ws *gauss.Workspace) {
+		to := from + views.Len()
+		for c := range q {
+			of, mean, variance := views.Of(c), mean[c*n+from:c*n+to], variance[c*n+from:c*n+to]
+			if !known {
+				q[c].Marginals(of, mean, variance, ws)
 			}
-		})
+			if keeps {
+				exchange(mean, l.seen.mean[from:to], known)
+				exchange(variance, l.seen.variance[from:to], known)
+			}
+			level3.Share(rowWork/10*float64(len(mean)), (len(mean)+chunk-1)/chunk, func(task int) {
+				for i := task * chunk; i < min((task+1)*chunk, len(mean)); i++ {
+					mean[i] += of.Offset(i)
+					variance[i] += of.Residual(i)
+				}
+			})
+		}
+	}
+	tasks.Each(len(l.shards), func() func(int) {
+		var ws gauss.Workspace
+		return func(shard int) {
+			l.views(shard, func(from int, views *gauss.Views) { block(from, views, &ws) })
+		}
 	})
 }
 

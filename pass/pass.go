@@ -155,8 +155,8 @@ func Gather(rows Rows, sites []gauss.Scalar) gauss.Naturals {
 }
 
 // See is called with what Look sees of a block of rows, of which i is the first: the means and variances of
-// their values without them, one for each function, row after row, or NaN where that is not proper. Rows of different
-// shards are seen at the same time.
+// their values without them, one for each function, row after row, or NaN where that is not proper. Blocks of a shard
+// come one after the other, those of different shards at the same time.
 type See func(i int, mean, variance []float64)
 
 // Look finds the sums of a pass that changes nothing, at one and the same q. Where see is
