@@ -99,9 +99,7 @@ func (n *Natural) TimesScalar(a []float64, s Scalar, power float64) {
 // It takes N·M² multiplications and additions, a third of that when A is
 // triangular.
 func (n *Natural) TimesScalars(views *Views, s []Scalar, ws *Workspace) {
-	sameLength(views, len(s))
-	tau := ws.pullScalars(n.H, views, s)
-	n.product(views.a, views.lead, tau, 1, n.P)
+	n.SetTimesScalars(n, views, s, ws)
 }
 
 // SetTimesScalars makes n the product of o and a scalar factor for every view.
